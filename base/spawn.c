@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+#include "spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "bytes.h"
+#include "cleanup.h"
+#include "interrupt.h"
+#include "vec.h"
+
+char *find_program(const char *program)
+{
+	const char *path = getenv("PATH");
+	auto_free char *dirs =
+		xasprintf("%s:/usr/sbin:/sbin:/usr/local/sbin", path ? path : "/usr/bin:/bin");
+	char *rest = dirs;
+
+	if (strchr(program, '/'))
+		return access(program, X_OK) ? NULL : xstrdup(program);
+	for (char *dir = strsep(&rest, ":"); dir; dir = strsep(&rest, ":")) {
+		char *full = xasprintf("%s/%s", dir, program);
+		if (!access(full, X_OK))
+			return full;
+		free(full);
+	}
+	return NULL;
+}
+
+static void exec_child(const char *path, const char *const argv[], int out)
+{
+	int in = open("/dev/null", O_RDONLY);
+
+	interrupt_release();
+	dup2(in, STDIN_FILENO);
+	dup2(out, STDOUT_FILENO);
+	dup2(out, STDERR_FILENO);
+	execv(path, (char *const *)argv);
+	fprintf(stderr, "%s: %s\n", path, strerror(errno));
+	_exit(127);
+}
+
+static void read_output(int fd, struct bytes *output)
+{
+	char buffer[4096];
+
+	for (;;) {
+		ssize_t n = read(fd, buffer, sizeof(buffer));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return;
+		put_bytes(output, buffer, (size_t)n);
+	}
+}
+
+/* The last few lines of the output, for the error text. */
+static const char *output_tail(const char *output)
+{
+	size_t len = strlen(output);
+
+	return len > 400 ? output + len - 400 : output;
+}
+
+int spawn_run(const char *const argv[], char **ret_output, struct error *err)
+{
+	auto_free char *path = find_program(argv[0]);
+	int pipes[2];
+	int status = 0;
+
+	if (!path)
+		return error_set(err, ENOENT, "%s is not installed", argv[0]);
+	if (pipe2(pipes, O_CLOEXEC))
+		return error_errno(err, errno, "pipe");
+	pid_t pid = fork();
+	if (pid < 0) {
+		close(pipes[0]);
+		close(pipes[1]);
+		return error_errno(err, errno, "cannot start %s", argv[0]);
+	}
+	if (!pid)
+		exec_child(path, argv, pipes[1]);
+	close(pipes[1]);
+	struct bytes output = {0};
+	read_output(pipes[0], &output);
+	close(pipes[0]);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	put_u8(&output, 0);
+	int r = 0;
+	if (status)
+		r = error_set(err, EIO, "%s failed (%s %d): %s", argv[0],
+			WIFSIGNALED(status) ? "signal" : "status",
+			WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
+			output_tail((char *)output.data));
+	if (ret_output)
+		*ret_output = (char *)output.data;
+	else
+		bytes_free(&output);
+	return r;
+}

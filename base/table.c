@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+#include "table.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "vec.h"
+
+struct column {
+	char *title, *key;
+	enum table_align align;
+};
+
+struct cell {
+	char *text;
+	json_t *value;
+};
+
+struct table {
+	VEC(struct column) columns;
+	VEC(struct cell) cells;
+};
+
+struct table *table_new(void)
+{
+	return ALLOC(struct table);
+}
+
+void table_free(struct table *t)
+{
+	if (!t)
+		return;
+	vec_each (c, &t->columns) {
+		free(c->title);
+		free(c->key);
+	}
+	vec_each (cell, &t->cells) {
+		free(cell->text);
+		json_decref(cell->value);
+	}
+	vec_free(&t->columns);
+	vec_free(&t->cells);
+	free(t);
+}
+
+void table_column(struct table *t, const char *title, const char *key, enum table_align align)
+{
+	assert(!t->cells.count);
+	vec_push(&t->columns, (struct column){xstrdup(title), xstrdup(key), align});
+}
+
+void table_text(struct table *t, const char *fmt, ...)
+{
+	va_list args;
+	char *text = NULL;
+
+	va_start(args, fmt);
+	if (vasprintf(&text, fmt, args) < 0)
+		abort();
+	va_end(args);
+	vec_push(&t->cells, (struct cell){text, json_string(text)});
+}
+
+void table_value(struct table *t, json_t *value, const char *fmt, ...)
+{
+	va_list args;
+	char *text = NULL;
+
+	va_start(args, fmt);
+	if (vasprintf(&text, fmt, args) < 0)
+		abort();
+	va_end(args);
+	vec_push(&t->cells, (struct cell){text, value});
+}
+
+/* Terminal columns of a UTF-8 string: every byte that does not continue a character. */
+static int text_width(const char *s)
+{
+	int width = 0;
+
+	for (; *s; s++)
+		width += ((unsigned char)*s & 0xc0) != 0x80;
+	return width;
+}
+
+static int column_width(const struct table *t, size_t column)
+{
+	int width = text_width(t->columns.at[column].title);
+
+	for (size_t i = column; i < t->cells.count; i += t->columns.count) {
+		int w = text_width(t->cells.at[i].text);
+		width = w > width ? w : width;
+	}
+	return width;
+}
+
+static void print_cell(const char *text, int width, enum table_align align, bool last, FILE *out)
+{
+	int pad = width - text_width(text);
+
+	if (align == TABLE_RIGHT)
+		fprintf(out, "%*s%s", pad, "", text);
+	else
+		fprintf(out, "%s%*s", text, last ? 0 : pad, "");
+	fputs(last ? "\n" : "  ", out);
+}
+
+void table_print(const struct table *t, FILE *out)
+{
+	size_t n = t->columns.count;
+	VEC(int) widths = {0};
+
+	assert(n && t->cells.count % n == 0);
+	for (size_t i = 0; i < n; i++)
+		vec_push(&widths, column_width(t, i));
+	for (size_t i = 0; i < n; i++)
+		print_cell(t->columns.at[i].title, widths.at[i], t->columns.at[i].align, i + 1 == n,
+			out);
+	for (size_t i = 0; i < t->cells.count; i++)
+		print_cell(t->cells.at[i].text, widths.at[i % n], t->columns.at[i % n].align,
+			i % n + 1 == n, out);
+	vec_free(&widths);
+}
+
+json_t *table_json(const struct table *t)
+{
+	json_t *rows = json_array();
+	json_t *row = NULL;
+
+	for (size_t i = 0; i < t->cells.count; i++) {
+		if (i % t->columns.count == 0) {
+			row = json_object();
+			json_array_append_new(rows, row);
+		}
+		json_object_set(row, t->columns.at[i % t->columns.count].key, t->cells.at[i].value);
+	}
+	return rows;
+}
+
+void table_show(const struct table *t, bool json)
+{
+	if (!json) {
+		table_print(t, stdout);
+		return;
+	}
+	json_t *rows = table_json(t);
+	json_dumpf(rows, stdout, JSON_INDENT(2));
+	putchar('\n');
+	json_decref(rows);
+}

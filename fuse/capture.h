@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The pass-through: a FUSE file system over a real directory that logs every call.
+ *
+ * capture_mount() starts a pool of worker threads in this process; the application must run in
+ * another one. Never touch the mount point from this process while it is mounted.
+ */
+#ifndef CAPTURE_H
+#define CAPTURE_H
+
+#include "error.h"
+#include "writer.h"
+
+struct capture;
+
+struct capture_options {
+	const char *source;      /* the real directory below */
+	const char *mount_point; /* an existing empty directory, or NULL: over `source` itself */
+	struct trace_writer *writer; /* NULL = plain pass-through, nothing is logged */
+	bool strict_meta;  /* attribute and entry time-outs 0: every stat becomes a request */
+	bool strip_direct; /* O_DIRECT is logged but not passed down */
+	unsigned workers;  /* 0 = the default */
+};
+
+struct capture_stats {
+	uint64_t requests; /* FUSE requests answered */
+	uint64_t events;   /* records written */
+	uint64_t joined;   /* requests that were pieces of one call */
+	uint64_t escapes;  /* symbolic links read that lead out of the mount: I/O behind them is not
+	                      seen */
+	uint64_t evicted;  /* descriptors given up to stay below the limit */
+	bool allow_mmap;   /* shared mappings work on direct I/O */
+	bool parallel_writes;
+};
+
+/* Mount and serve. On failure nothing is left mounted; the error says what is missing and the
+ * remedy. */
+int capture_mount(struct capture **ret, const struct capture_options *options, struct error *err);
+
+/* Where the application must work. */
+const char *capture_path(const struct capture *c);
+
+/* Unmount, wait for the workers, free. The trace writer stays open. */
+int capture_unmount(struct capture *c, struct capture_stats *ret, struct error *err);
+
+#endif

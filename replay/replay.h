@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Replaying a trace below a directory: the one door to this folder.
+ *
+ *   trace -> compile (steps and waits, streaming) -> engine (lanes or ring) -> result
+ *
+ * Nothing in a trace can reach outside root_fd: every name is one component, opened relative to a
+ * directory that was itself reached from root_fd, with RESOLVE_BENEATH and without following links.
+ */
+#ifndef REPLAY_H
+#define REPLAY_H
+
+#include "error.h"
+#include "reader.h"
+#include "result.h"
+
+enum replay_order {
+	ORDER_THREAD,   /* program order of each thread, nothing between threads but what must exist
+	                 */
+	ORDER_RESOURCE, /* thread order + order on files, names and handles */
+	ORDER_STRICT,   /* one operation at a time, in the order of the trace */
+};
+
+enum replay_mode {
+	MODE_FULL,  /* no think time: the stress number */
+	MODE_PACED, /* the CPU time of each thread between its operations is spent again */
+};
+
+enum replay_engine {
+	ENGINE_AUTO,  /* ring for what it carries without distortion here, lanes for the rest */
+	ENGINE_LANES, /* a thread per captured thread, the blocking calls that the application made
+	               */
+	ENGINE_RING,  /* event loops on io_uring */
+	ENGINE_NULL,  /* no system call at all: the engine's own cost */
+};
+
+/* NULL-terminated, indexed by the enums; for options and results. */
+extern const char *const replay_order_names[];
+extern const char *const replay_mode_names[];
+extern const char *const replay_engine_names[];
+
+struct replay_options {
+	enum replay_order order;
+	enum replay_mode mode;
+	enum replay_engine engine;
+	unsigned window;   /* steps in memory; 0 = the default */
+	unsigned loops;    /* rings; 0 = one per CPU, at most as many as lanes */
+	bool keep_owners;  /* chown as in the trace (root only) */
+	bool no_direct;    /* drop O_DIRECT where the target refuses it */
+	const char *label; /* phase name for the progress line */
+};
+
+/* Make the trace's starting state in the empty directory root_fd. */
+int replay_prepare(struct trace_reader *trace, int root_fd, const struct replay_options *options,
+	struct error *err);
+
+/*
+ * Replay every event once. `run` is zeroed by the caller and gets elapsed time, counts, classes,
+ * calibration and divergences; a divergence is not an error of this function. Rewinds the reader.
+ */
+int replay_run(struct trace_reader *trace, int root_fd, const struct replay_options *options,
+	struct result_run *run, struct error *err);
+
+/* Compare the tree below root_fd with the one the trace ends with (names, types, sizes, modes).
+ * Returns the number of differences, described in `first`, or -errno. */
+int replay_verify_state(
+	struct trace_reader *trace, int root_fd, char first[256], struct error *err);
+
+#endif

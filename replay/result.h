@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The results file: every run on every target, as JSON, both ways.
+ *
+ * Names in it are stable (docs/design.md). Times are integers in nanoseconds.
+ */
+#ifndef RESULT_H
+#define RESULT_H
+
+#include <jansson.h>
+
+#include "blockstat.h"
+#include "error.h"
+#include "vec.h"
+
+enum run_kind { RUN_REPLAY, RUN_REAL };
+
+/* Pseudo-operations on the critical path, so that the classes add up to the elapsed time exactly.
+ */
+#define RESULT_OP_THINK "(think)" /* CPU time of the application between two operations */
+#define RESULT_OP_DISPATCH                                                                         \
+	"(dispatch)" /* from the end of the last predecessor to the start of the call */
+
+/* One operation on one class of file. */
+struct result_class {
+	char op[24];         /* op_name(), or a pseudo-operation */
+	char file_class[16]; /* file_class_name(); "" for pseudo-operations */
+	uint64_t count, bytes;
+	uint64_t total_ns;    /* sum of latencies over all lanes */
+	uint64_t critical_ns; /* the part of it on the executed critical path */
+	uint64_t p50_ns, p90_ns, p99_ns, max_ns;
+};
+
+/* Blocking call against the ring for one operation on one target, measured at the start. */
+struct result_calibration {
+	char op[24];
+	uint64_t sync_ns, ring_ns; /* medians */
+	bool inline_;              /* the ring completes it without a worker thread */
+	bool ring;                 /* what the engine used in this run */
+};
+
+struct result_divergence {
+	char op[24];
+	uint64_t count;
+	char *first; /* the first case in words */
+};
+
+struct result_run {
+	enum run_kind kind;
+	char *target;  /* the user's TARGET text or its --label */
+	char *options; /* mount options really in effect */
+	uint64_t repeat;
+	char mode[16], order[16], engine[16]; /* replays only */
+	char *failure;                        /* NULL if the run finished */
+	uint64_t elapsed_ns;
+	uint64_t settle_ns;  /* syncfs after the run, not part of elapsed_ns */
+	uint64_t operations; /* replay: calls issued; real: the workload's own count */
+	uint64_t divergences;
+	uint64_t syncs;  /* fsync, fdatasync and O_DSYNC writes issued */
+	uint64_t cpu_ns; /* user + system time of the replaying or working process and its children
+	                  */
+	uint64_t lag_ns; /* paced replays: time operations started later than planned, summed */
+	char metric_name[32], metric_unit[16];
+	double metric_value; /* real runs; 0 with an empty name otherwise */
+	struct blockstat device;
+	VEC(struct result_class) classes;
+	VEC(struct result_calibration) calibration;
+	VEC(struct result_divergence) divergence;
+};
+
+struct result_prediction {
+	char *target;
+	char mode[16];
+	uint64_t predicted_ns, measured_ns;
+	double error; /* (predicted - measured) / measured */
+};
+
+/* One row of the ranking: median and 95 % interval of the median of the elapsed times. */
+struct result_rank {
+	char *target;
+	uint64_t median_ns, low_ns, high_ns;
+};
+
+struct results {
+	char *trace_path, *trace_sha256;
+	uint64_t trace_events;
+	char *workload;      /* SPEC, or the command */
+	json_t *environment; /* host, kernel, CPUs, fsreel version, device, command line */
+	VEC(struct result_run) runs;
+	VEC(struct result_prediction) predictions;
+	VEC(struct result_rank) ranking;
+};
+
+void result_run_done(struct result_run *run);
+/* The row for (op, file_class), added if it is not there; good until the next call. */
+struct result_class *result_run_class(
+	struct result_run *run, const char *op, const char *file_class);
+
+struct results *results_new(void); /* environment filled in */
+void results_free(struct results *r);
+
+/* Write to a temporary file beside `path` and rename: readers see the old file or the new one. */
+int results_write(const struct results *r, const char *path, struct error *err);
+/* Read a file that may come from a stranger; the error names the place. */
+int results_read(struct results **ret, const char *path, struct error *err);
+/* The same tree as written, for --json. Caller owns it. */
+json_t *results_json(const struct results *r);
+
+#endif

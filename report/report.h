@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* From results to sentences: who is fastest, what makes the others slower, how good was the
+ * prediction. */
+#ifndef REPORT_H
+#define REPORT_H
+
+#include <stdio.h>
+
+#include "result.h"
+
+struct report_options {
+	const char *baseline; /* target that the others are compared with; NULL = the fastest */
+	bool color;
+	unsigned width; /* columns; 0 = 80 */
+};
+
+/* Fill r->ranking and r->predictions from r->runs. */
+void report_conclude(struct results *r);
+
+/* The text report: ranking with spread, prediction against measurement, attribution, device. */
+int report_text(const struct results *r, const struct report_options *options, FILE *out,
+	struct error *err);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* The sub-commands of fsreel. Each is one file cmd-NAME.c; main.c holds the table of them. */
+#ifndef CMD_H
+#define CMD_H
+
+#include "error.h"
+#include "opt.h"
+
+enum exit_status {
+	EXIT_GOOD = 0,
+	EXIT_WRONG =
+		1, /* it ran, but something is wrong: divergence, lost events, failed workload */
+	EXIT_USAGE = 2, /* bad usage or environment */
+};
+
+struct command {
+	const char *name;
+	const char *usage;   /* what follows the name in the usage line */
+	const char *summary; /* one line */
+	/*
+	 * argv[0] is the command's name. Returns an exit status; a negative value means that `err`
+	 * was set, which main() prints as "fsreel NAME: ..." before it exits with EXIT_USAGE.
+	 */
+	int (*run)(const struct command *cmd, int argc, char **argv, struct error *err);
+};
+
+#define COMMAND(name) extern const struct command cmd_##name;
+#include "commands.def"
+#undef COMMAND
+
+/* Options every command has: --help, --quiet. Parses both tables; returns like opt_parse(), or
+ * CMD_HELP_SHOWN when --help was answered. Fewer operands than min or more than max is an error. */
+#define CMD_HELP_SHOWN 100000
+int cmd_parse(const struct command *cmd, const struct opt *opts, size_t count, int argc,
+	char **argv, bool in_order, int min_operands, int max_operands, struct error *err);
+
+#endif

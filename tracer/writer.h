@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writing a trace: many threads put events, one thread of the writer's own orders, packs and
+ * stores.
+ *
+ * Events reach the file in the order in which they *ended*. A handler stamps the end with
+ * trace_stamp() before it answers the application, does what is left to do (classify the data),
+ * then hands the event over with trace_put(). Between the two the writer holds back what ended
+ * later elsewhere. Memory is bounded: trace_put() waits when the disk cannot follow; nothing is
+ * dropped while the file can be written.
+ *
+ * The file is readable to its last whole frame at any moment, also after SIGKILL: a frame is closed
+ * when it is full or a second old.
+ */
+#ifndef WRITER_H
+#define WRITER_H
+
+#include <jansson.h>
+#include <sys/types.h>
+
+#include "error.h"
+#include "event.h"
+#include "tree.h"
+
+struct trace_writer;
+struct trace_buffer;
+
+struct trace_thread {
+	uint32_t tid, tgid; /* as the capturing process saw them */
+	uint32_t uid, gid;
+	char comm[16];
+};
+
+/*
+ * Create `path` (replacing a trace, refusing any other file that exists) and write META and the
+ * table of operations. `meta` is borrowed: what the caller knows of host, command and calibration.
+ */
+int trace_writer_open(
+	struct trace_writer **ret, const char *path, const json_t *meta, struct error *err);
+
+/* The starting state; all calls before the first event. */
+int trace_writer_tree(struct trace_writer *w, const struct tree_entry *entry, struct error *err);
+
+/* Declare a thread; returns its index for struct event. Thread-safe. */
+uint32_t trace_writer_thread(struct trace_writer *w, const struct trace_thread *thread);
+
+/* Time 0 of the trace on CLOCK_MONOTONIC; start_ns of an event is relative to it. */
+uint64_t trace_writer_epoch_ns(const struct trace_writer *w);
+
+/* One buffer per thread that puts events; freed with the writer. */
+struct trace_buffer *trace_buffer_new(struct trace_writer *w);
+
+/* CLOCK_MONOTONIC now: the end of the event that the next trace_put() on this buffer brings. */
+uint64_t trace_stamp(struct trace_buffer *b);
+
+/* Hand over a copy of the event, strings included. ev->start_ns + took_ns must be the last stamp.
+ * cpu_ns: the thread's CPU clock at the start of the event (absolute); the writer makes it a
+ * difference. */
+void trace_put(struct trace_buffer *b, const struct event *ev);
+
+/* Count events that could not be recorded, and why; shown by every reader and in the exit status.
+ */
+void trace_writer_lost(struct trace_writer *w, uint64_t events);
+
+/* Not 0 once the file cannot be written any more (-ENOSPC, -EIO ...): events after that are lost
+ * and counted, trace_put() no longer waits. Thread-safe. */
+int trace_writer_failed(const struct trace_writer *w);
+
+struct trace_totals {
+	uint64_t events, lost, file_bytes, threads, elapsed_ns;
+};
+
+/* Write what is left, INDEX and END; frees w in any case. ret_totals may be NULL. */
+int trace_writer_close(struct trace_writer *w, struct trace_totals *ret_totals, struct error *err);
+
+#endif

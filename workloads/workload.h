@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A workload gets a directory and settings, never a file system.
+ *
+ *   prepare(dir)  makes the data set; not timed, not captured
+ *   run(dir)      the timed part: forks its clients, waits for them, fills the outcome
+ *   check(dir)    is the data sound afterwards? (integrity checks)
+ *
+ * All three may be called in different processes. A new workload is one file and one row in
+ * workloads.c.
+ */
+#ifndef WORKLOAD_H
+#define WORKLOAD_H
+
+#include "error.h"
+#include "hist.h"
+#include "param.h"
+#include "table.h"
+
+/* Plain data: it travels through shared memory. */
+struct outcome {
+	uint64_t operations; /* the workload's own unit: transactions, rows, files */
+	uint64_t elapsed_ns; /* of the timed part */
+	uint64_t failures;
+	struct hist latency; /* per operation */
+	char metric_name[32], metric_unit[16];
+	double metric_value;
+};
+
+struct workload {
+	const char *name;
+	const char *summary; /* one line */
+	const struct param *params;
+	size_t param_count;
+	size_t settings_size;
+	int (*prepare)(const void *settings, const char *dir, struct error *err);
+	int (*run)(const void *settings, const char *dir, struct outcome *ret, struct error *err);
+	int (*check)(const void *settings, const char *dir, struct error *err);
+};
+
+/* A workload with its settings: SPEC = NAME[:key=value,...]. */
+struct workload_spec {
+	const struct workload *workload;
+	void *settings;
+	char *text; /* normalised SPEC */
+};
+
+int workload_parse(struct workload_spec *ret, const char *spec, struct error *err);
+void workload_spec_done(struct workload_spec *spec);
+
+/* NULL if there is no such workload. */
+const struct workload *workload_by_name(const char *name);
+struct table *workloads_table(void);
+/* Keys, defaults and meaning of one workload. */
+struct table *workload_params_table(const struct workload *w);
+
+#endif
