@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "hist.h"
 
+#include <math.h>
+
 #define SUB_BITS 4
 _Static_assert(HIST_SUB == 1 << SUB_BITS, "hist_bucket() shifts by SUB_BITS");
 
@@ -47,7 +49,7 @@ void hist_merge(struct hist *into, const struct hist *from)
 
 uint64_t hist_quantile(const struct hist *h, double q)
 {
-	uint64_t want = (uint64_t)(q * (double)h->count);
+	uint64_t want = max_u64(1, (uint64_t)ceil(q * (double)h->count));
 	uint64_t seen = 0;
 
 	if (!h->count)
@@ -56,7 +58,7 @@ uint64_t hist_quantile(const struct hist *h, double q)
 		return h->max_ns;
 	for (unsigned i = 0; i < HIST_BUCKETS; i++) {
 		seen += h->buckets[i];
-		if (seen > want)
+		if (seen >= want)
 			return max_u64(min_u64(hist_bucket_low(i + 1) - 1, h->max_ns), h->min_ns);
 	}
 	return h->max_ns;

@@ -5,12 +5,20 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "bytes.h"
 #include "cleanup.h"
 #include "interrupt.h"
 #include "vec.h"
+
+static bool is_program(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
+}
 
 char *find_program(const char *program)
 {
@@ -20,10 +28,10 @@ char *find_program(const char *program)
 	char *rest = dirs;
 
 	if (strchr(program, '/'))
-		return access(program, X_OK) ? NULL : xstrdup(program);
+		return is_program(program) ? xstrdup(program) : NULL;
 	for (char *dir = strsep(&rest, ":"); dir; dir = strsep(&rest, ":")) {
 		char *full = xasprintf("%s/%s", dir, program);
-		if (!access(full, X_OK))
+		if (is_program(full))
 			return full;
 		free(full);
 	}

@@ -50,6 +50,22 @@ void table_column(struct table *t, const char *title, const char *key, enum tabl
 	vec_push(&t->columns, (struct column){xstrdup(title), xstrdup(key), align});
 }
 
+/* JSON is UTF-8, but a file's name need not be: such bytes become '?'. */
+static json_t *text_value(const char *text)
+{
+	json_t *value = json_string(text);
+
+	if (value)
+		return value;
+	char *copy = xstrdup(text);
+	for (char *p = copy; *p; p++)
+		if ((unsigned char)*p >= 0x80)
+			*p = '?';
+	value = json_string(copy);
+	free(copy);
+	return value;
+}
+
 void table_text(struct table *t, const char *fmt, ...)
 {
 	va_list args;
@@ -59,7 +75,7 @@ void table_text(struct table *t, const char *fmt, ...)
 	if (vasprintf(&text, fmt, args) < 0)
 		abort();
 	va_end(args);
-	vec_push(&t->cells, (struct cell){text, json_string(text)});
+	vec_push(&t->cells, (struct cell){text, text_value(text)});
 }
 
 void table_value(struct table *t, json_t *value, const char *fmt, ...)

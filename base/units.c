@@ -38,7 +38,7 @@ int parse_number(const char *text, uint64_t min, uint64_t max, uint64_t *ret, co
 
 	errno = 0;
 	uint64_t value = strtoull(text, &end, 10);
-	if (end == text || *end || errno || text[0] == '-')
+	if (end == text || *end || errno || text[0] < '0' || text[0] > '9')
 		return error_set(err, EINVAL, "%s: '%s' is not a number", what, text);
 	if (value < min || value > max)
 		return error_set(err, ERANGE, "%s: %s is not between %llu and %llu", what, text,

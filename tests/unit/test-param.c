@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+#include "param.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+
+struct settings {
+	uint64_t clients;
+	unsigned journal;
+	uint64_t bytes;
+};
+
+static const char *const journals[] = {"wal", "delete", NULL};
+static const struct param rows[] = {
+	{"clients", PARAM_NUMBER, offsetof(struct settings, clients), "4", 1, 64, NULL, "clients"},
+	{"journal", PARAM_CHOICE, offsetof(struct settings, journal), "wal", 0, 0, journals,
+		"mode"},
+	{"size", PARAM_SIZE, offsetof(struct settings, bytes), "1M", 4096, 0, NULL, "bytes"},
+};
+
+static int parse(const char *text, struct settings *s, struct error *err)
+{
+	*err = (struct error){0};
+	param_defaults(rows, ARRAY_SIZE(rows), s);
+	return param_parse(rows, ARRAY_SIZE(rows), text, s, "bench", err);
+}
+
+TEST(defaults)
+{
+	static const char *const nothing[] = {NULL, "", ","};
+	struct settings s;
+	struct error err;
+
+	for (size_t i = 0; i < ARRAY_SIZE(nothing); i++) {
+		CHECK_EQ(parse(nothing[i], &s, &err), 0);
+		CHECK_EQ(s.clients, 4);
+		CHECK_EQ(s.journal, 0);
+		CHECK_EQ(s.bytes, 1048576);
+	}
+}
+
+TEST(values)
+{
+	struct settings s;
+	struct error err;
+
+	CHECK_EQ(parse("journal=DELETE,size=8k,clients=64", &s, &err), 0);
+	CHECK_EQ(s.clients, 64);
+	CHECK_EQ(s.journal, 1);
+	CHECK_EQ(s.bytes, 8192);
+}
+
+TEST(errors_say_what_and_where)
+{
+	static const struct {
+		const char *text, *say;
+		int code;
+	} cases[] = {
+		{"clients", "key=value", EINVAL},
+		{"clients=", "clients", EINVAL},
+		{"clients=0", "between 1 and 64", ERANGE},
+		{"clients=65", "between 1 and 64", ERANGE},
+		{"clients=-1", "clients", EINVAL},
+		{"client=3", "'clients'", EINVAL},
+		{"qqqqqqqqqq=3", "fsreel workloads bench", EINVAL},
+		{"journal=off", "wal, delete", EINVAL},
+		{"size=1", "4096", ERANGE},
+		{"size=x", "size", EINVAL},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct settings s;
+		struct error err;
+		CHECK_EQ(parse(cases[i].text, &s, &err), -cases[i].code);
+		CHECK(!strncmp(err.text, "bench: ", 7));
+		if (!CHECK(strstr(err.text, cases[i].say) != NULL))
+			fprintf(stderr, "\t%s -> %s\n", cases[i].text, err.text);
+	}
+}
+
+TEST(format_gives_back_what_differs)
+{
+	struct settings s;
+	struct error err;
+
+	CHECK_EQ(parse("size=8k,clients=4,journal=delete", &s, &err), 0);
+	char *text = param_format(rows, ARRAY_SIZE(rows), &s);
+	CHECK_EQ(text, "journal=delete,size=8192");
+	struct settings again;
+	CHECK_EQ(parse(text, &again, &err), 0);
+	CHECK(again.clients == s.clients && again.journal == s.journal && again.bytes == s.bytes);
+	free(text);
+}
