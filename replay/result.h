@@ -2,7 +2,8 @@
 /*
  * The results file: every run on every target, as JSON, both ways.
  *
- * Names in it are stable (docs/design.md). Times are integers in nanoseconds.
+ * Names in it are stable (docs/design.md). Times are integers in nanoseconds. Every member of the
+ * structs below is written under its own name; an object that has nothing to say is null.
  */
 #ifndef RESULT_H
 #define RESULT_H
@@ -14,6 +15,7 @@
 #include "vec.h"
 
 enum run_kind { RUN_REPLAY, RUN_REAL };
+extern const char *const run_kind_names[]; /* NULL-terminated */
 
 /* Pseudo-operations on the critical path, so that the classes add up to the elapsed time exactly.
  */
@@ -49,6 +51,7 @@ struct result_run {
 	enum run_kind kind;
 	char *target;  /* the user's TARGET text or its --label */
 	char *options; /* mount options really in effect */
+	char *unsafe;  /* why a crash may lose what was synced ("barrier=0"); NULL if it may not */
 	uint64_t repeat;
 	char mode[16], order[16], engine[16]; /* replays only */
 	char *failure;                        /* NULL if the run finished */
@@ -78,6 +81,9 @@ struct result_prediction {
 /* One row of the ranking: median and 95 % interval of the median of the elapsed times. */
 struct result_rank {
 	char *target;
+	enum run_kind kind; /* of the runs that were ranked, the same in all rows */
+	char mode[16];
+	uint64_t repeats;
 	uint64_t median_ns, low_ns, high_ns;
 };
 
@@ -98,10 +104,14 @@ struct result_class *result_run_class(
 
 struct results *results_new(void); /* environment filled in */
 void results_free(struct results *r);
+/* Put the command line into the environment. */
+void results_command(struct results *r, int argc, char **argv);
 
-/* Write to a temporary file beside `path` and rename: readers see the old file or the new one. */
+/* Write to a temporary file beside `path` and rename: readers see the old file or the new one. What
+ * is not a regular file (a pipe, /dev/stdout) is written to directly. */
 int results_write(const struct results *r, const char *path, struct error *err);
-/* Read a file that may come from a stranger; the error names the place. */
+/* Read a file that may come from a stranger; the error names the place. Control characters in its
+ * strings are replaced, so that they can be shown on a terminal. */
 int results_read(struct results **ret, const char *path, struct error *err);
 /* The same tree as written, for --json. Caller owns it. */
 json_t *results_json(const struct results *r);
