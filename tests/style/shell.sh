@@ -6,4 +6,4 @@ needs shellcheck
 {
 	sources '*.sh'
 	sources '*' | xargs grep -lIE --max-count=1 '^#!/bin/(ba)?sh' || true
-} | sort -u | xargs shellcheck --shell=bash --severity=warning --exclude=SC1090,SC1091
+} | sort -u | xargs shellcheck --shell=bash --severity=warning --exclude=SC1090,SC1091,SC2154
