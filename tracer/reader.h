@@ -58,7 +58,7 @@ int trace_reader_totals(struct trace_reader *r, struct trace_totals *ret_totals)
 /* Go to the first block that ends at or after `ns` (INDEX, or by reading on without one). */
 int trace_reader_seek(struct trace_reader *r, uint64_t ns, struct error *err);
 
-/* Start again from the first event. */
+/* Start again from the first entry of the tree; as ever, reading events first skips the tree. */
 int trace_reader_rewind(struct trace_reader *r, struct error *err);
 
 #endif
