@@ -3,8 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -12,6 +15,9 @@
 #include "cleanup.h"
 #include "interrupt.h"
 #include "vec.h"
+
+/* How long a signal that arrives just before poll() can go unnoticed. */
+#define POLL_MS 200
 
 static bool is_program(const char *path)
 {
@@ -42,6 +48,7 @@ static void exec_child(const char *path, const char *const argv[], int out)
 {
 	int in = open("/dev/null", O_RDONLY);
 
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	interrupt_release();
 	dup2(in, STDIN_FILENO);
 	dup2(out, STDOUT_FILENO);
@@ -51,11 +58,18 @@ static void exec_child(const char *path, const char *const argv[], int out)
 	_exit(127);
 }
 
-static void read_output(int fd, struct bytes *output)
+/* Until the program closes it; a signal to us that asks to stop stops the program too. */
+static void read_output(int fd, pid_t pid, struct bytes *output)
 {
+	struct pollfd p = {.fd = fd, .events = POLLIN};
 	char buffer[4096];
 
 	for (;;) {
+		int ready = poll(&p, 1, POLL_MS);
+		if (interrupted())
+			kill(pid, SIGTERM);
+		if (ready <= 0)
+			continue;
 		ssize_t n = read(fd, buffer, sizeof(buffer));
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -93,13 +107,15 @@ int spawn_run(const char *const argv[], char **ret_output, struct error *err)
 		exec_child(path, argv, pipes[1]);
 	close(pipes[1]);
 	struct bytes output = {0};
-	read_output(pipes[0], &output);
+	read_output(pipes[0], pid, &output);
 	close(pipes[0]);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	put_u8(&output, 0);
 	int r = 0;
-	if (status)
+	if (interrupted())
+		r = error_set(err, EINTR, "interrupted");
+	else if (status)
 		r = error_set(err, EIO, "%s failed (%s %d): %s", argv[0],
 			WIFSIGNALED(status) ? "signal" : "status",
 			WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),

@@ -44,6 +44,8 @@ int target_available(const struct target *t, struct error *err);
 int scratch_open(struct scratch **ret, const struct scratch_options *options, struct error *err);
 void scratch_close(struct scratch *s);
 const char *scratch_device(const struct scratch *s);
+/* Device, size, direct I/O, write cache ...: what a reader of the results must know. Caller owns it. */
+json_t *scratch_json(const struct scratch *s);
 
 /* mkfs and mount; or, for dir:, make a private empty subdirectory. s may be NULL for dir:. */
 int target_make(struct target *t, struct scratch *s, struct error *err);
@@ -53,14 +55,16 @@ int target_unmake(struct target *t, struct error *err);
 /* While made: */
 const char *target_path(const struct target *t);
 int target_root_fd(const struct target *t);
-const char *target_options(const struct target *t); /* mount options really in effect */
+const char *target_options(const struct target *t);         /* mount options really in effect */
+int target_sync(const struct target *t, struct error *err); /* syncfs */
 /* syncfs, then forget cached data and names as far as privilege allows. */
 int target_settle(struct target *t, struct error *err);
 void target_counters(const struct target *t, struct blockstat *ret);
 
 /* For `fsreel targets`: one row per file system known, with what is missing and the remedy. */
 struct table *targets_table(void);
-/* A safe configuration? NULL, or why a crash may lose what was synced ("barrier=0", "tmpfs"). */
+/* NULL, or why a crash may lose what was synced ("barrier=0", "tmpfs"). Knows more while the
+ * target is made. */
 const char *target_unsafe(const struct target *t);
 
 #endif

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One target: mkfs, mount, look at what is in effect, and undo.
+ *
+ * target_make() leaves nothing behind when it fails: whatever has been done so far is recorded in
+ * the struct, and target_unmake() undoes what is recorded there.
+ */
+#include "target.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "cleanup.h"
+#include "fstype.h"
+#include "interrupt.h"
+#include "io.h"
+#include "mounting.h"
+#include "scratch.h"
+#include "spawn.h"
+#include "units.h"
+#include "vec.h"
+
+struct target {
+	char *spec, *label;
+	const struct fs_type *type; /* NULL: dir */
+	char *mount_options;        /* as asked for; "" if none */
+	char *mkfs_options;
+	char *dir; /* of dir: */
+
+	/* While made: */
+	char *path;    /* the directory to work in */
+	bool mounted;  /* something of ours is mounted there */
+	char *options; /* in effect */
+	int root_fd;
+	dev_t device; /* 0: none */
+};
+
+/*
+ * The mkfs options begin at a colon with a flag behind it ("-J", not "-3": that is a compression
+ * level), so that values of mount options may hold colons.
+ */
+static char *find_mkfs_options(char *text)
+{
+	for (char *at = strchr(text, ':'); at; at = strchr(at + 1, ':'))
+		if (!at[1] || (at[1] == '-' && !strchr("0123456789", at[2])))
+			return at;
+	return NULL;
+}
+
+/* The option of `list` that the kernel would take and ignore, or NULL. */
+static const char *find_ignored(const char *options, const char *list, char *word, size_t size)
+{
+	for (const char *at = list; at && *at; at += strcspn(at, " "), at += *at == ' ') {
+		snprintf(word, size, "%.*s", (int)strcspn(at, " "), at);
+		for (const char *o = options; *o; o += strcspn(o, ","), o += *o == ',')
+			if (strcspn(o, ",=") == strlen(word) && !strncmp(o, word, strlen(word)))
+				return word;
+	}
+	return NULL;
+}
+
+static int check_options(const struct target *t, struct error *err)
+{
+	char word[64];
+
+	if (option_present(t->mount_options, "ro"))
+		return error_set(err, EINVAL, "%s: with 'ro' nothing can be written", t->spec);
+	if (find_ignored(t->mount_options, t->type->ignored, word, sizeof(word)))
+		return error_set(err, EINVAL,
+			"%s: the kernel accepts '%s' and does nothing; leave it out", t->spec,
+			word);
+	if (*t->mkfs_options && !t->type->mkfs)
+		return error_set(
+			err, EINVAL, "%s: there is no mkfs for %s", t->spec, t->type->name);
+	return 0;
+}
+
+static int parse_type(struct target *t, struct error *err)
+{
+	auto_free char *copy = xstrdup(t->spec);
+	char *options = copy + strcspn(copy, ":");
+
+	if (*options)
+		*options++ = '\0';
+	t->type = fs_type_find(copy, err);
+	if (!t->type)
+		return -EINVAL;
+	char *mkfs = *options == '-' ? NULL : find_mkfs_options(options);
+	if (mkfs)
+		*mkfs++ = '\0';
+	t->mount_options = xstrdup(options);
+	t->mkfs_options = xstrdup(mkfs ? mkfs : "");
+	if (*options == '-')
+		return error_set(err, EINVAL,
+			"%s: mkfs options come third: TYPE:MOUNT-OPTIONS:MKFS-OPTIONS; write "
+		        "%s::%s",
+			t->spec, t->type->name, options);
+	return check_options(t, err);
+}
+
+static int parse_dir(struct target *t, const char *path, struct error *err)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return error_errno(err, errno, "%s", t->spec);
+	if (!S_ISDIR(st.st_mode))
+		return error_set(err, ENOTDIR, "%s: not a directory", t->spec);
+	if (access(path, W_OK | X_OK))
+		return error_errno(err, errno, "%s: cannot write there", t->spec);
+	t->dir = realpath(path, NULL);
+	return t->dir ? 0 : error_errno(err, errno, "%s", t->spec);
+}
+
+int target_new(struct target **ret, const char *spec, const char *label, struct error *err)
+{
+	struct target *t = ALLOC(struct target);
+
+	t->spec = xstrdup(spec);
+	t->label = xstrdup(label ? label : spec);
+	t->root_fd = -1;
+	int r = strncmp(spec, "dir:", 4) ? parse_type(t, err) : parse_dir(t, spec + 4, err);
+	if (r) {
+		target_free(t);
+		return r;
+	}
+	*ret = t;
+	return 0;
+}
+
+void target_free(struct target *t)
+{
+	if (!t)
+		return;
+	target_unmake(t, NULL);
+	free(t->spec);
+	free(t->label);
+	free(t->mount_options);
+	free(t->mkfs_options);
+	free(t->dir);
+	free(t);
+}
+
+const char *target_label(const struct target *t)
+{
+	return t->label;
+}
+
+bool target_is_dir(const struct target *t)
+{
+	return t->dir;
+}
+
+const char *target_path(const struct target *t)
+{
+	return t->path;
+}
+
+int target_root_fd(const struct target *t)
+{
+	return t->root_fd;
+}
+
+const char *target_options(const struct target *t)
+{
+	return t->options;
+}
+
+int target_enter(struct error *err)
+{
+	return mounting_enter(err);
+}
+
+int target_available(const struct target *t, struct error *err)
+{
+	auto_free char *missing = t->type ? fs_type_missing(t->type) : NULL;
+
+	if (missing)
+		return error_set(err, ENOSYS, "%s cannot be made here: %s", t->type->name, missing);
+	if (t->type && geteuid())
+		return error_set(err, EPERM,
+			"%s needs root to make and mount it; as an ordinary user give dir:PATH",
+			t->type->name);
+	return 0;
+}
+
+/* mkfs PROGRAM FLAGS... [the user's...] DEVICE */
+static int make_file_system(const struct target *t, const struct scratch *s, struct error *err)
+{
+	const struct fs_type *type = t->type;
+	auto_free char *words = xasprintf("%s %s %s %s", type->mkfs, type->force,
+		s->file >= 0 && type->whole ? type->whole : "", t->mkfs_options);
+	VEC(const char *) argv = {0};
+	struct unit_text have;
+	char *rest = words;
+
+	if (s->size < (uint64_t)type->min_mib << 20)
+		return error_set(err, ENOSPC, "%s needs a device of %u MiB, this one has %s",
+			type->name, type->min_mib, format_bytes(s->size, &have));
+	for (char *word = strsep(&rest, " "); word; word = strsep(&rest, " "))
+		if (*word)
+			vec_push(&argv, word);
+	vec_push(&argv, s->path);
+	vec_push(&argv, NULL);
+	int r = spawn_run(argv.at, NULL, err);
+	vec_free(&argv);
+	return r;
+}
+
+/* True if `options` sets the thing that `option` is about: "ssd" by "nossd" or "ssd_spread". */
+static bool user_decided(const char *options, const char *option)
+{
+	return strstr(options, strncmp(option, "no", 2) ? option : option + 2);
+}
+
+/* The user's mount options and those a scratch file needs besides. */
+static char *options_to_ask(const struct target *t, const struct scratch *s)
+{
+	char *all = xstrdup(t->mount_options);
+	const char *more = s && s->file >= 0 && t->type->mount ? t->type->mount : "";
+	auto_free char *copy = xstrdup(more);
+	char *rest = copy;
+
+	for (char *o = strsep(&rest, ","); o; o = strsep(&rest, ",")) {
+		if (!*o || user_decided(t->mount_options, o))
+			continue;
+		char *longer = xasprintf("%s%s%s", all, *all ? "," : "", o);
+		free(all);
+		all = longer;
+	}
+	return all;
+}
+
+static bool is_plain_number(const char *s, size_t len)
+{
+	return len && strspn(s, "0123456789") >= len;
+}
+
+/*
+ * The kernel shows no option that has its default value, so an option that is missing says nothing;
+ * one that is there with another value was overruled.
+ */
+static int check_in_effect(const struct target *t, struct error *err)
+{
+	for (const char *o = t->mount_options; *o; o += strcspn(o, ","), o += *o == ',') {
+		size_t key = strcspn(o, ",="), len = strcspn(o, ",");
+		for (const char *e = t->options; *e; e += strcspn(e, ","), e += *e == ',') {
+			size_t got = strcspn(e, ",");
+			if (o[key] != '=' || strncmp(o, e, key + 1) || !strncmp(o, e, len))
+				continue;
+			if (is_plain_number(o + key + 1, len - key - 1) ==
+				is_plain_number(e + key + 1, got - key - 1))
+				return error_set(err, EINVAL,
+					"%s: asked for '%.*s', but '%.*s' is in effect", t->spec,
+					(int)len, o, (int)got, e);
+		}
+	}
+	return 0;
+}
+
+static int read_options(struct target *t, struct error *err)
+{
+	struct mounted m = {0};
+	int r = mounted_at(&m, t->path, err);
+
+	if (r)
+		return r;
+	t->options = t->dir ? xasprintf("%s on %s, %s", m.type, m.source, m.options)
+	                    : xstrdup(m.options);
+	mounted_done(&m);
+	return t->dir ? 0 : check_in_effect(t, err);
+}
+
+static int mount_target(struct target *t, const struct scratch *s, struct error *err)
+{
+	auto_free char *options = options_to_ask(t, s);
+	const char *source = t->type->mkfs ? s->path : t->type->name;
+
+	t->path = mounting_point(t->type->name, err);
+	if (!t->path)
+		return -EIO;
+	int r = mounting_mount(t->type->name, source, t->path, options, err);
+	if (r)
+		return r;
+	t->mounted = true;
+	t->device = t->type->mkfs ? s->device : 0;
+	return 0;
+}
+
+/* The block device below a user's directory, if there is one; btrfs hides it behind its own. */
+static dev_t device_below(const char *path)
+{
+	struct mounted m = {0};
+	struct stat st;
+	dev_t device = 0;
+
+	if (!stat(path, &st) && major(st.st_dev))
+		device = st.st_dev;
+	else if (!mounted_at(&m, path, NULL) && !stat(m.source, &st) && S_ISBLK(st.st_mode))
+		device = st.st_rdev;
+	mounted_done(&m);
+	return device;
+}
+
+static int make_directory(struct target *t, struct error *err)
+{
+	t->path = xasprintf("%s/fsreel-XXXXXX", t->dir);
+	if (!mkdtemp(t->path)) {
+		int code = errno;
+		free(take_ptr(t->path));
+		return error_errno(err, code, "cannot make a directory");
+	}
+	t->device = device_below(t->path);
+	return 0;
+}
+
+static int make_steps(struct target *t, struct scratch *s, struct error *err)
+{
+	int r;
+
+	if (interrupted())
+		return error_set(err, EINTR, "interrupted");
+	if (t->dir)
+		r = make_directory(t, err);
+	else
+		r = t->type->mkfs ? make_file_system(t, s, err) : 0;
+	if (!r && t->type)
+		r = mount_target(t, s, err);
+	if (!r)
+		r = read_options(t, err);
+	if (r)
+		return r;
+	t->root_fd = open(t->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return t->root_fd < 0 ? error_errno(err, errno, "%s", t->path) : 0;
+}
+
+int target_make(struct target *t, struct scratch *s, struct error *err)
+{
+	int r = make_steps(t, s, err);
+
+	if (r) {
+		target_unmake(t, NULL);
+		return error_wrap(err, "%s", t->label);
+	}
+	return 0;
+}
+
+int target_unmake(struct target *t, struct error *err)
+{
+	int r = 0;
+
+	if (t->root_fd >= 0)
+		close(take_fd(t->root_fd));
+	if (t->mounted)
+		r = mounting_unmount(t->path, err);
+	if (t->path && t->dir) {
+		r = remove_tree(t->path);
+		if (r)
+			error_errno(err, r, "cannot remove %s", t->path);
+	} else if (t->path) {
+		rmdir(t->path);
+	}
+	t->mounted = false;
+	t->device = 0;
+	free(take_ptr(t->path));
+	free(take_ptr(t->options));
+	return r ? error_wrap(err, "%s", t->label) : 0;
+}
+
+int target_sync(const struct target *t, struct error *err)
+{
+	return syncfs(t->root_fd) ? error_errno(err, errno, "%s: syncfs", t->label) : 0;
+}
+
+static int forget_file(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	auto_close int fd = type == FTW_F ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+
+	(void)st;
+	(void)at;
+	if (fd >= 0)
+		posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+	return 0;
+}
+
+int target_settle(struct target *t, struct error *err)
+{
+	int r = target_sync(t, err);
+	auto_close int fd = open("/proc/sys/vm/drop_caches", O_WRONLY | O_CLOEXEC);
+
+	if (r)
+		return r;
+	if (fd < 0 || write(fd, "3", 1) != 1)
+		nftw(t->path, forget_file, 16, FTW_PHYS | FTW_MOUNT);
+	return 0;
+}
+
+void target_counters(const struct target *t, struct blockstat *ret)
+{
+	*ret = (struct blockstat){0};
+	if (t->device)
+		blockstat_read(t->device, ret);
+}
+
+const char *target_unsafe(const struct target *t)
+{
+	const char *preloaded = getenv("LD_PRELOAD");
+	struct mounted m = {0};
+
+	if (preloaded && strstr(preloaded, "eatmydata"))
+		return "libeatmydata is preloaded: syncs do nothing";
+	if (t->type)
+		return fs_type_unsafe(t->type->name, t->mount_options, t->options, t->mkfs_options);
+	if (mounted_at(&m, t->dir, NULL))
+		return NULL;
+	const char *why = fs_type_unsafe(m.type, NULL, m.options, NULL);
+	mounted_done(&m);
+	return why;
+}
+
+struct table *targets_table(void)
+{
+	struct table *table = table_new();
+
+	table_column(table, "TARGET", "target", TABLE_LEFT);
+	table_column(table, "HERE", "available", TABLE_LEFT);
+	table_column(table, "MKFS", "mkfs", TABLE_LEFT);
+	table_column(table, "MIN", "min_bytes", TABLE_RIGHT);
+	table_column(table, "WHAT IS MISSING, OR WORTH KNOWING", "remark", TABLE_LEFT);
+	for (size_t i = 0; i < fs_type_count; i++) {
+		const struct fs_type *type = &fs_types[i];
+		auto_free char *missing = fs_type_missing(type);
+		table_text(table, "%s", type->name);
+		table_value(table, json_boolean(!missing), "%s", missing ? "no" : "yes");
+		table_text(table, "%s", type->mkfs ? type->mkfs : "-");
+		table_value(
+			table, json_integer((json_int_t)type->min_mib << 20), "%uM", type->min_mib);
+		table_text(table, "%s%s%s", missing ? missing : "",
+			missing && type->note ? "; " : "", type->note ? type->note : "");
+	}
+	table_text(table, "dir:PATH");
+	table_value(table, json_true(), "yes");
+	table_text(table, "-");
+	table_value(table, json_null(), "-");
+	table_text(table, "any mounted file system, no root needed");
+	return table;
+}
