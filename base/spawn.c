@@ -79,12 +79,22 @@ static void read_output(int fd, pid_t pid, struct bytes *output)
 	}
 }
 
-/* The last few lines of the output, for the error text. */
-static const char *output_tail(const char *output)
+/* The end of the output as one line, for the error text. Caller frees. */
+static char *output_tail(const char *output)
 {
 	size_t len = strlen(output);
+	char *line = xstrdup(len > 400 ? output + len - 400 : output);
+	char *to = line;
 
-	return len > 400 ? output + len - 400 : output;
+	for (const char *from = line; *from; from++)
+		if (!strchr(" \t\r\n", *from))
+			*to++ = *from;
+		else if (to > line && to[-1] != ' ')
+			*to++ = ' ';
+	while (to > line && to[-1] == ' ')
+		to--;
+	*to = '\0';
+	return line;
 }
 
 int spawn_run(const char *const argv[], char **ret_output, struct error *err)
@@ -112,14 +122,14 @@ int spawn_run(const char *const argv[], char **ret_output, struct error *err)
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	put_u8(&output, 0);
+	auto_free char *tail = output_tail((char *)output.data);
 	int r = 0;
 	if (interrupted())
 		r = error_set(err, EINTR, "interrupted");
 	else if (status)
 		r = error_set(err, EIO, "%s failed (%s %d): %s", argv[0],
 			WIFSIGNALED(status) ? "signal" : "status",
-			WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
-			output_tail((char *)output.data));
+			WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), tail);
 	if (ret_output)
 		*ret_output = (char *)output.data;
 	else

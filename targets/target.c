@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -97,7 +98,7 @@ static int parse_type(struct target *t, struct error *err)
 	if (*options == '-')
 		return error_set(err, EINVAL,
 			"%s: mkfs options come third: TYPE:MOUNT-OPTIONS:MKFS-OPTIONS; write "
-		        "%s::%s",
+			"%s::%s",
 			t->spec, t->type->name, options);
 	return check_options(t, err);
 }
@@ -214,16 +215,26 @@ static int make_file_system(const struct target *t, const struct scratch *s, str
 /* True if `options` sets the thing that `option` is about: "ssd" by "nossd" or "ssd_spread". */
 static bool user_decided(const char *options, const char *option)
 {
-	return strstr(options, strncmp(option, "no", 2) ? option : option + 2);
+	const char *key = strncmp(option, "no", 2) ? option : option + 2;
+	auto_free char *name = strndup(key, strcspn(key, "="));
+
+	return strstr(options, name);
 }
 
-/* The user's mount options and those a scratch file needs besides. */
+/* Options besides the user's: what a scratch file needs, and for tmpfs the size of the others. */
+static char *own_options(const struct target *t, const struct scratch *s)
+{
+	if (!t->type->mkfs && s)
+		return xasprintf("size=%" PRIu64, s->size);
+	return xstrdup(s && s->file >= 0 && t->type->mount ? t->type->mount : "");
+}
+
+/* The user's mount options, then ours where they say nothing. */
 static char *options_to_ask(const struct target *t, const struct scratch *s)
 {
 	char *all = xstrdup(t->mount_options);
-	const char *more = s && s->file >= 0 && t->type->mount ? t->type->mount : "";
-	auto_free char *copy = xstrdup(more);
-	char *rest = copy;
+	auto_free char *own = own_options(t, s);
+	char *rest = own;
 
 	for (char *o = strsep(&rest, ","); o; o = strsep(&rest, ",")) {
 		if (!*o || user_decided(t->mount_options, o))
@@ -235,9 +246,16 @@ static char *options_to_ask(const struct target *t, const struct scratch *s)
 	return all;
 }
 
-static bool is_plain_number(const char *s, size_t len)
+/* Words and plain numbers mean the same only if they are the same; "10m" may come back as
+ * "10240k". */
+static bool values_differ(const char *asked, size_t asked_len, const char *got, size_t got_len)
 {
-	return len && strspn(s, "0123456789") >= len;
+	static const char digits[] = "0123456789";
+	bool numbers = strspn(asked, digits) >= asked_len && strspn(got, digits) >= got_len;
+	bool words = strcspn(asked, digits) && strcspn(got, digits);
+
+	/* "zstd" comes back as "zstd:3". */
+	return (numbers || words) && strncmp(asked, got, asked_len);
 }
 
 /*
@@ -250,13 +268,12 @@ static int check_in_effect(const struct target *t, struct error *err)
 		size_t key = strcspn(o, ",="), len = strcspn(o, ",");
 		for (const char *e = t->options; *e; e += strcspn(e, ","), e += *e == ',') {
 			size_t got = strcspn(e, ",");
-			if (o[key] != '=' || strncmp(o, e, key + 1) || !strncmp(o, e, len))
+			if (o[key] != '=' || strncmp(o, e, key + 1))
 				continue;
-			if (is_plain_number(o + key + 1, len - key - 1) ==
-				is_plain_number(e + key + 1, got - key - 1))
+			if (values_differ(o + key + 1, len - key - 1, e + key + 1, got - key - 1))
 				return error_set(err, EINVAL,
-					"%s: asked for '%.*s', but '%.*s' is in effect", t->spec,
-					(int)len, o, (int)got, e);
+					"asked for '%.*s', but '%.*s' is in effect", (int)len, o,
+					(int)got, e);
 		}
 	}
 	return 0;
