@@ -351,7 +351,7 @@ static int read_chars(const struct field *f, const json_t *from, char *into, con
 		return refuse(at, err, "not a string");
 	if (json_string_length(from) >= f->size)
 		return refuse(at, err, "the string is too long");
-	strcpy(into, json_string_value(from));
+	memcpy(into, json_string_value(from), json_string_length(from) + 1);
 	clean_text(into);
 	return 0;
 }

@@ -112,7 +112,8 @@ static char *shell_word(const char *word)
 	*p++ = '\'';
 	for (; *word; word++)
 		p = *word == '\'' ? stpcpy(p, "'\\''") : (*p = *word, p + 1);
-	strcpy(p, "'");
+	*p++ = '\'';
+	*p = '\0';
 	return out;
 }
 
