@@ -29,6 +29,11 @@ void *xrealloc(void *p, size_t count, size_t size)
 	return checked(reallocarray(p, count ? count : 1, size));
 }
 
+void *xaligned(size_t align, size_t size)
+{
+	return checked(aligned_alloc(align, size));
+}
+
 char *xstrdup(const char *s)
 {
 	return checked(strdup(s));

@@ -16,6 +16,8 @@ void *xmalloc(size_t size) __attribute__((malloc, returns_nonnull));
 void *xcalloc(size_t count, size_t size) __attribute__((malloc, returns_nonnull));
 /* Reallocate to count * size bytes, overflow checked. */
 void *xrealloc(void *p, size_t count, size_t size) __attribute__((returns_nonnull));
+/* `size` bytes at a multiple of `align` (a power of two that divides size), not cleared; free(). */
+void *xaligned(size_t align, size_t size) __attribute__((malloc, returns_nonnull));
 char *xstrdup(const char *s) __attribute__((malloc, returns_nonnull));
 char *xasprintf(const char *fmt, ...) attr_printf(1, 2) __attribute__((returns_nonnull));
 

@@ -37,7 +37,13 @@ void files_dir_removed(struct files *f, uint32_t slot);
  * A descriptor (O_PATH) of the directory, kept open until files_dir_put(). -errno if it cannot be
  * reached from the root without links.
  */
-int files_dir_get(struct files *f, uint32_t slot);
+int files_dir_get(struct files *f, uint32_t slot) attr_must_check;
 void files_dir_put(struct files *f, uint32_t slot);
+
+/* Open one name in a directory: no links, no way out of it, no mount points. A descriptor or -errno. */
+int files_open_beneath(int dir_fd, const char *name, int flags, unsigned mode);
+
+/* Where an open descriptor is, below the root, for messages. */
+void files_path(const struct files *f, int fd, char *out, size_t size);
 
 #endif

@@ -15,12 +15,9 @@
 
 struct payload;
 
-/* Pools are filled at the first use of payload_prepare(); unused classes cost nothing. */
+/* Makes and fills the pools; a few milliseconds. */
 struct payload *payload_new(void);
 void payload_free(struct payload *p);
-/* Fill the pool of a class. Not thread-safe: before the steps that use it are handed out. */
-void payload_prepare(struct payload *p, enum content content);
-
 /*
  * `size` bytes of a class for the file position `offset`: 4096-aligned when offset is, as O_DIRECT
  * wants it. At most PAYLOAD_SIZE long; NULL if the call is longer (see payload_iov()).

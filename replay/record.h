@@ -11,11 +11,12 @@
 #ifndef RECORD_H
 #define RECORD_H
 
-#include "check.h"
+#include "divergence.h"
 #include "hist.h"
 #include "plan.h"
 #include "result.h"
 
+/* Cells: operation * FILE_CLASS_COUNT + file class, and two more. */
 enum {
 	CHAIN_THINK = OP_LIMIT * FILE_CLASS_COUNT,
 	CHAIN_DISPATCH,
@@ -29,7 +30,6 @@ struct chain {
 
 struct tally {
 	uint64_t bytes;
-	uint64_t errors;
 	struct hist hist;
 };
 
@@ -60,11 +60,12 @@ static inline void record_inherit(struct record *r, const struct chain *releaser
 	r->chain = *releaser;
 }
 
-/* Add one lane into the run: classes, divergences, counts. */
-void record_add(const struct record *r, struct result_run *run);
-/* The lane whose chain ends last: its chain becomes the critical path. Returns elapsed ns, which the
- * critical_ns of the run's classes sum up to (asserted). */
-uint64_t record_critical(
+/*
+ * All lanes together: classes with their quantiles, counts and divergences into the run, and the
+ * chain that ends last as its critical path. The critical_ns of the classes sum up to
+ * run->elapsed_ns (asserted).
+ */
+void record_result(
 	struct record *const *lanes, size_t count, uint64_t started_ns, struct result_run *run);
 void record_done(struct record *r);
 

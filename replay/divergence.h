@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Is a replayed result the captured one? What "the same" means is said per operation, in one table.
  */
-#ifndef CHECK_H
-#define CHECK_H
+#ifndef DIVERGENCE_H
+#define DIVERGENCE_H
 
 #include "step.h"
 
@@ -17,15 +17,15 @@ struct divergences {
 };
 
 /* Does `result` differ from the captured one in a way that matters? */
-bool check_differs(const struct step *step, int64_t result);
+bool divergence_differs(const struct step *step, int64_t result);
 
 /* Count it; the first case of each operation is put into words, with the path. */
-void check_count(
+void divergence_count(
 	struct divergences *d, struct replay_context *ctx, const struct step *step, int64_t result);
 /* A step that could not be made from event `number` at all. */
-void check_unresolved(struct divergences *d, enum op op, uint64_t number, const char *why);
+void divergence_unresolved(struct divergences *d, enum op op, uint64_t number, const char *why);
 
-void check_merge(struct divergences *into, const struct divergences *from);
-void check_free(struct divergences *d);
+void divergence_merge(struct divergences *into, const struct divergences *from);
+void divergence_free(struct divergences *d);
 
 #endif

@@ -1,0 +1,584 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The blocking form of each operation: the call that the application made, on the replay's files.
+ *
+ * By handle where the application had one. Otherwise by (directory descriptor, name) with calls
+ * that do not follow links; where Linux has no such call (truncate, extended attributes) the file
+ * is reached through an opened descriptor or through /proc/self/fd/DIR/NAME, which costs a little
+ * more than the application paid.
+ *
+ * What a trace may not do here, whatever it says: make devices, set set-id bits or foreign owners
+ * (unless owners are kept), send ioctls that change things, block for ever on a lock or a FIFO.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "interrupt.h"
+#include "step.h"
+
+#ifndef SYS_fchmodat2
+#define SYS_fchmodat2 452
+#endif
+
+#define LOCK_PATIENCE_NS (10 * NSEC_PER_SEC) /* a lock that was granted in the capture */
+#define LOCK_POLL_NS     (50 * NSEC_PER_USEC)
+
+typedef int64_t step_fn(struct replay_context *ctx, const struct step *step);
+
+#define OP(number, name, class, args, doc) static step_fn step_sync_##name;
+#include "ops.def"
+#undef OP
+
+static step_fn *const handlers[OP_LIMIT] = {
+#define OP(number, name, class, args, doc) [number] = step_sync_##name,
+#include "ops.def"
+#undef OP
+};
+
+int64_t step_sync(struct replay_context *ctx, const struct step *step)
+{
+	return handlers[step->op](ctx, step);
+}
+
+/* What the C library says with -1 and errno, said in one number. */
+static int64_t try(int64_t r)
+{
+	return r < 0 ? -errno : r;
+}
+
+/* The directory of a step for as long as a call uses it. */
+struct dir_ref {
+	struct files *files;
+	uint32_t slot;
+	int fd; /* or -errno */
+};
+
+static void dir_ref_done(struct dir_ref *ref)
+{
+	if (ref->fd >= 0)
+		files_dir_put(ref->files, ref->slot);
+}
+#define auto_dir __attribute__((cleanup(dir_ref_done)))
+
+static struct dir_ref dir_ref(struct replay_context *ctx, uint32_t slot)
+{
+	return (struct dir_ref){ctx->files, slot, files_dir_get(ctx->files, slot)};
+}
+
+static int handle_of(struct replay_context *ctx, const struct step *step)
+{
+	return files_handle(ctx->files, step->handle);
+}
+
+static bool by_path(const struct step *step)
+{
+	return step->bits & STEP_BY_PATH;
+}
+
+int step_open_flags(const struct replay_context *ctx, const struct step *step)
+{
+	const int known = O_ACCMODE | O_APPEND | O_DIRECT | O_DSYNC | O_SYNC | O_TRUNC | O_EXCL |
+	                  O_DIRECTORY | O_NOATIME;
+	/* Never wait for the other end of a FIFO; regular files do not care. */
+	int flags = ((int)step->flags & known) | O_NONBLOCK;
+
+	return ctx->no_direct ? flags & ~O_DIRECT : flags;
+}
+
+unsigned step_mode(const struct replay_context *ctx, const struct step *step)
+{
+	return step->args->mode & (ctx->keep_owners ? 07777 : 01777);
+}
+
+/* Open and put the descriptor into the step's slot. */
+static int64_t open_handle(struct replay_context *ctx, const struct step *step, const char *name,
+	int flags, unsigned mode)
+{
+	struct dir_ref dir auto_dir = dir_ref(ctx, step->args->dir);
+	if (dir.fd < 0)
+		return dir.fd;
+	int fd = files_open_beneath(dir.fd, name, flags, mode);
+	if (fd < 0)
+		return fd;
+	files_set_handle(ctx->files, step->handle, fd);
+	return 0;
+}
+
+static int64_t step_sync_lookup(struct replay_context *ctx, const struct step *step)
+{
+	struct dir_ref dir auto_dir = dir_ref(ctx, step->args->dir);
+	struct stat st;
+
+	return dir.fd < 0 ? dir.fd
+	                  : try(fstatat(dir.fd, step->args->name, &st, AT_SYMLINK_NOFOLLOW));
+}
+
+static int64_t step_sync_getattr(struct replay_context *ctx, const struct step *step)
+{
+	struct stat st;
+
+	return by_path(step) ? step_sync_lookup(ctx, step) : try(fstat(handle_of(ctx, step), &st));
+}
+
+static int64_t step_sync_readlink(struct replay_context *ctx, const struct step *step)
+{
+	struct dir_ref dir auto_dir = dir_ref(ctx, step->args->dir);
+
+	return dir.fd < 0 ? dir.fd
+	                  : try(readlinkat(dir.fd, step->args->name, ctx->buffer, PAYLOAD_SIZE));
+}
+
+static int64_t step_sync_mknod(struct replay_context *ctx, const struct step *step)
+{
+	struct dir_ref dir auto_dir = dir_ref(ctx, step->args->dir);
+	mode_t type = step->args->mode & S_IFMT;
+
+	if (dir.fd < 0)
+		return dir.fd;
+	if (S_ISCHR(type) || S_ISBLK(type))
+		return -EPERM;
+	return try(mknodat(dir.fd, step->args->name, type | step_mode(ctx, step), 0));
+}
+
+static int64_t step_sync_mkdir(struct replay_context *ctx, const struct step *step)
+{
+	struct dir_ref dir auto_dir = dir_ref(ctx, step->args->dir);
+
+	return dir.fd < 0 ? dir.fd : try(mkdirat(dir.fd, step->args->name, step_mode(ctx, step)));
+}
+
+static int64_t step_sync_unlink(struct replay_context *ctx, const struct step *step)
+{
+	struct dir_ref dir auto_dir = dir_ref(ctx, step->args->dir);
+
+	return dir.fd < 0 ? dir.fd : try(unlinkat(dir.fd, step->args->name, 0));
+}
+
+static int64_t step_sync_rmdir(struct replay_context *ctx, const struct step *step)
+{
+	struct dir_ref dir auto_dir = dir_ref(ctx, step->args->dir);
+	if (dir.fd < 0)
+		return dir.fd;
+	int64_t r = try(unlinkat(dir.fd, step->args->name, AT_REMOVEDIR));
+	if (r == 0)
+		files_dir_removed(ctx->files, step->args->made_dir);
+	return r;
+}
+
+static int64_t step_sync_symlink(struct replay_context *ctx, const struct step *step)
+{
+	struct dir_ref dir auto_dir = dir_ref(ctx, step->args->dir);
+
+	return dir.fd < 0 ? dir.fd : try(symlinkat(step->args->value, dir.fd, step->args->name));
+}
+
+static int64_t step_sync_rename(struct replay_context *ctx, const struct step *step)
+{
+	const struct step_args *args = step->args;
+	struct dir_ref from auto_dir = dir_ref(ctx, args->dir);
+	struct dir_ref to auto_dir = dir_ref(ctx, args->dir2);
+
+	if (from.fd < 0 || to.fd < 0)
+		return from.fd < 0 ? from.fd : to.fd;
+	if (try(renameat2(from.fd, args->name, to.fd, args->name2, step->flags)) < 0)
+		return -errno;
+	if (args->made_dir != SLOT_NONE)
+		files_dir_moved(ctx->files, args->made_dir, args->dir2, args->name2);
+	if (args->other_dir != SLOT_NONE && (step->flags & RENAME_EXCHANGE))
+		files_dir_moved(ctx->files, args->other_dir, args->dir, args->name);
+	else if (args->other_dir != SLOT_NONE)
+		files_dir_removed(ctx->files, args->other_dir);
+	return 0;
+}
+
+/* The file by the name it has (dir, name), the new name beside it (dir2, name2). */
+static int64_t step_sync_link(struct replay_context *ctx, const struct step *step)
+{
+	const struct step_args *args = step->args;
+	struct dir_ref from auto_dir = dir_ref(ctx, args->dir);
+	struct dir_ref to auto_dir = dir_ref(ctx, args->dir2);
+
+	if (from.fd < 0 || to.fd < 0)
+		return from.fd < 0 ? from.fd : to.fd;
+	return try(linkat(from.fd, args->name, to.fd, args->name2, 0));
+}
+
+static int64_t step_sync_open(struct replay_context *ctx, const struct step *step)
+{
+	return open_handle(ctx, step, step->args->name, step_open_flags(ctx, step), 0);
+}
+
+static int64_t step_sync_create(struct replay_context *ctx, const struct step *step)
+{
+	return open_handle(ctx, step, step->args->name, step_open_flags(ctx, step) | O_CREAT,
+		step_mode(ctx, step));
+}
+
+static int64_t step_sync_tmpfile(struct replay_context *ctx, const struct step *step)
+{
+	int flags = step_open_flags(ctx, step) & ~(O_TRUNC | O_EXCL);
+
+	return open_handle(ctx, step, ".", flags | O_TMPFILE, step_mode(ctx, step));
+}
+
+static int64_t step_sync_read(struct replay_context *ctx, const struct step *step)
+{
+	int fd = handle_of(ctx, step);
+
+	if (step->size <= PAYLOAD_SIZE)
+		return try(pread(fd, ctx->buffer, step->size, (off_t)step->offset));
+	struct iovec iov[PAYLOAD_IOVS];
+	unsigned n = payload_iov(ctx->buffer, step->size, iov);
+	return try(preadv(fd, iov, (int)n, (off_t)step->offset));
+}
+
+static int64_t step_sync_write(struct replay_context *ctx, const struct step *step)
+{
+	int fd = handle_of(ctx, step);
+	enum content content = (enum content)step->content;
+	const void *data = payload_at(ctx->payload, content, step->offset, step->size);
+
+	if (data && !step->flags)
+		return try(pwrite(fd, data, step->size, (off_t)step->offset));
+	struct iovec iov[PAYLOAD_IOVS];
+	unsigned n = payload_iov(payload_pool(ctx->payload, content), step->size, iov);
+	return try(pwritev2(fd, iov, (int)n, (off_t)step->offset, (int)step->flags));
+}
+
+/* Never compiled into a step: close() of the last descriptor, the release, does the same again. */
+static int64_t step_sync_flush(struct replay_context *ctx, const struct step *step)
+{
+	return files_handle(ctx->files, step->handle) < 0 ? -EBADF : 0;
+}
+
+static int64_t step_sync_release(struct replay_context *ctx, const struct step *step)
+{
+	int fd = files_take_handle(ctx->files, step->handle);
+
+	return fd < 0 ? fd : try(close(fd));
+}
+
+static int64_t step_sync_fsync(struct replay_context *ctx, const struct step *step)
+{
+	return try(fsync(handle_of(ctx, step)));
+}
+
+static int64_t step_sync_fdatasync(struct replay_context *ctx, const struct step *step)
+{
+	return try(fdatasync(handle_of(ctx, step)));
+}
+
+static int64_t step_sync_opendir(struct replay_context *ctx, const struct step *step)
+{
+	return open_handle(ctx, step, step->args->name, O_RDONLY | O_DIRECTORY, 0);
+}
+
+static int64_t count_entries(const char *data, int64_t size)
+{
+	int64_t count = 0;
+
+	for (int64_t at = 0; at < size; count++)
+		at += ((const struct dirent64 *)(const void *)(data + at))->d_reclen;
+	return count;
+}
+
+static int64_t step_sync_readdir(struct replay_context *ctx, const struct step *step)
+{
+	int fd = handle_of(ctx, step);
+
+	if (step->offset == 0 && lseek(fd, 0, SEEK_SET) < 0)
+		return -errno;
+	int64_t r = try(getdents64(fd, ctx->buffer, min_u64(step->size, PAYLOAD_SIZE)));
+	return r < 0 ? r : count_entries(ctx->buffer, r);
+}
+
+static int64_t step_sync_releasedir(struct replay_context *ctx, const struct step *step)
+{
+	return step_sync_release(ctx, step);
+}
+
+static int64_t step_sync_fsyncdir(struct replay_context *ctx, const struct step *step)
+{
+	return step->flags & 1 ? step_sync_fdatasync(ctx, step) : step_sync_fsync(ctx, step);
+}
+
+static int64_t step_sync_statfs(struct replay_context *ctx, const struct step *step)
+{
+	struct dir_ref dir auto_dir = dir_ref(ctx, step->args->dir);
+	struct statfs st;
+
+	return dir.fd < 0 ? dir.fd : try(fstatfs(dir.fd, &st));
+}
+
+/* A path for calls that take nothing better; the l*() calls do not follow its last component. */
+struct proc_path {
+	char text[300];
+};
+
+static const char *proc_path(struct proc_path *p, int dir_fd, const char *name)
+{
+	snprintf(p->text, sizeof(p->text), "/proc/self/fd/%d/%s", dir_fd, name);
+	return p->text;
+}
+
+static int64_t step_sync_setxattr(struct replay_context *ctx, const struct step *step)
+{
+	const struct step_args *args = step->args;
+	int flags = (int)step->flags & (XATTR_CREATE | XATTR_REPLACE);
+
+	if (!by_path(step))
+		return try(fsetxattr(handle_of(ctx, step), args->attribute, args->value,
+			args->value_size, flags));
+	struct dir_ref dir auto_dir = dir_ref(ctx, args->dir);
+	struct proc_path path;
+	if (dir.fd < 0)
+		return dir.fd;
+	return try(lsetxattr(proc_path(&path, dir.fd, args->name), args->attribute, args->value,
+		args->value_size, flags));
+}
+
+static int64_t step_sync_getxattr(struct replay_context *ctx, const struct step *step)
+{
+	const struct step_args *args = step->args;
+	size_t size = min_u64(step->size, PAYLOAD_SIZE);
+
+	if (!by_path(step))
+		return try(fgetxattr(handle_of(ctx, step), args->attribute, ctx->buffer, size));
+	struct dir_ref dir auto_dir = dir_ref(ctx, args->dir);
+	struct proc_path path;
+	if (dir.fd < 0)
+		return dir.fd;
+	return try(lgetxattr(
+		proc_path(&path, dir.fd, args->name), args->attribute, ctx->buffer, size));
+}
+
+static int64_t step_sync_listxattr(struct replay_context *ctx, const struct step *step)
+{
+	size_t size = min_u64(step->size, PAYLOAD_SIZE);
+
+	if (!by_path(step))
+		return try(flistxattr(handle_of(ctx, step), ctx->buffer, size));
+	struct dir_ref dir auto_dir = dir_ref(ctx, step->args->dir);
+	struct proc_path path;
+	if (dir.fd < 0)
+		return dir.fd;
+	return try(llistxattr(proc_path(&path, dir.fd, step->args->name), ctx->buffer, size));
+}
+
+static int64_t step_sync_removexattr(struct replay_context *ctx, const struct step *step)
+{
+	if (!by_path(step))
+		return try(fremovexattr(handle_of(ctx, step), step->args->attribute));
+	struct dir_ref dir auto_dir = dir_ref(ctx, step->args->dir);
+	struct proc_path path;
+	if (dir.fd < 0)
+		return dir.fd;
+	return try(lremovexattr(proc_path(&path, dir.fd, step->args->name), step->args->attribute));
+}
+
+static int64_t step_sync_access(struct replay_context *ctx, const struct step *step)
+{
+	struct dir_ref dir auto_dir = dir_ref(ctx, step->args->dir);
+	int mode = (int)step->args->mode & (R_OK | W_OK | X_OK);
+
+	return dir.fd < 0 ? dir.fd
+	                  : try(faccessat(dir.fd, step->args->name, mode, AT_SYMLINK_NOFOLLOW));
+}
+
+static struct flock step_flock(const struct step *step)
+{
+	return (struct flock){
+		.l_type = (short)step->mode,
+		.l_whence = SEEK_SET,
+		.l_start = (off_t)step->offset,
+		.l_len = (off_t)step->size,
+	};
+}
+
+/*
+ * Record locks belong to processes and all lanes are one process, so the replay takes those of open
+ * files (F_OFD_*); the plan names one handle per owner.
+ */
+static int64_t step_sync_getlk(struct replay_context *ctx, const struct step *step)
+{
+	struct flock lock = step_flock(step);
+
+	return try(fcntl(handle_of(ctx, step), F_OFD_GETLK, &lock));
+}
+
+/*
+ * A lock that the capture got will be free soon, whoever holds it; one that waits in the kernel for
+ * a plan that has gone wrong could never be stopped.
+ */
+static int64_t until_granted(
+	const struct step *step, int fd, int64_t (*attempt)(int, const void *), const void *arg)
+{
+	int64_t r = attempt(fd, arg);
+	uint64_t deadline = 0;
+
+	while ((r == -EAGAIN || r == -EACCES) && step->expect >= 0 && !interrupted()) {
+		uint64_t now = now_ns();
+		if (!deadline)
+			deadline = now + LOCK_PATIENCE_NS;
+		if (now > deadline)
+			break;
+		nanosleep(&(struct timespec){.tv_nsec = LOCK_POLL_NS}, NULL);
+		r = attempt(fd, arg);
+	}
+	return r;
+}
+
+static int64_t attempt_record_lock(int fd, const void *arg)
+{
+	struct flock lock = *(const struct flock *)arg;
+
+	return try(fcntl(fd, F_OFD_SETLK, &lock));
+}
+
+static int64_t step_sync_setlk(struct replay_context *ctx, const struct step *step)
+{
+	struct flock lock = step_flock(step);
+
+	return until_granted(step, handle_of(ctx, step), attempt_record_lock, &lock);
+}
+
+static int64_t attempt_flock(int fd, const void *arg)
+{
+	return try(flock(fd, *(const int *)arg));
+}
+
+static int64_t step_sync_flock(struct replay_context *ctx, const struct step *step)
+{
+	int how = step->mode | LOCK_NB;
+
+	return until_granted(step, handle_of(ctx, step), attempt_flock, &how);
+}
+
+static int64_t step_sync_fallocate(struct replay_context *ctx, const struct step *step)
+{
+	return try(fallocate(
+		handle_of(ctx, step), (int)step->flags, (off_t)step->offset, (off_t)step->size));
+}
+
+static int64_t step_sync_truncate(struct replay_context *ctx, const struct step *step)
+{
+	if (!by_path(step))
+		return try(ftruncate(handle_of(ctx, step), (off_t)step->size));
+	struct dir_ref dir auto_dir = dir_ref(ctx, step->args->dir);
+	if (dir.fd < 0)
+		return dir.fd;
+	int fd = files_open_beneath(dir.fd, step->args->name, O_WRONLY | O_NONBLOCK, 0);
+	if (fd < 0)
+		return fd;
+	int64_t r = try(ftruncate(fd, (off_t)step->size));
+	close(fd);
+	return r;
+}
+
+/* Kernels before 6.6 have no chmod that leaves links alone: look what it is, then go through /proc.
+ */
+static int64_t chmod_old_kernel(int dir_fd, const char *name, unsigned mode)
+{
+	int fd = files_open_beneath(dir_fd, name, O_PATH, 0);
+	struct proc_path path;
+	struct stat st;
+
+	if (fd < 0)
+		return fd;
+	int64_t r = try(fstat(fd, &st));
+	if (r == 0 && S_ISLNK(st.st_mode))
+		r = -EOPNOTSUPP;
+	snprintf(path.text, sizeof(path.text), "/proc/self/fd/%d", fd);
+	if (r == 0)
+		r = try(chmod(path.text, mode));
+	close(fd);
+	return r;
+}
+
+static int64_t step_sync_chmod(struct replay_context *ctx, const struct step *step)
+{
+	unsigned mode = step_mode(ctx, step);
+
+	if (!by_path(step))
+		return try(fchmod(handle_of(ctx, step), mode));
+	struct dir_ref dir auto_dir = dir_ref(ctx, step->args->dir);
+	if (dir.fd < 0)
+		return dir.fd;
+	int64_t r =
+		try(syscall(SYS_fchmodat2, dir.fd, step->args->name, mode, AT_SYMLINK_NOFOLLOW));
+	return r == -ENOSYS ? chmod_old_kernel(dir.fd, step->args->name, mode) : r;
+}
+
+/* Without keeping owners the call is made all the same: it touches the inode as much. */
+static int64_t step_sync_chown(struct replay_context *ctx, const struct step *step)
+{
+	const struct step_args *args = step->args;
+	uid_t uid = ctx->keep_owners ? args->uid : (uid_t)-1;
+	gid_t gid = ctx->keep_owners ? args->gid : (gid_t)-1;
+
+	if (!by_path(step))
+		return try(fchown(handle_of(ctx, step), uid, gid));
+	struct dir_ref dir auto_dir = dir_ref(ctx, args->dir);
+	return dir.fd < 0 ? dir.fd
+	                  : try(fchownat(dir.fd, args->name, uid, gid, AT_SYMLINK_NOFOLLOW));
+}
+
+static struct timespec time_to_set(uint64_t ns, bool set, bool now)
+{
+	if (!set)
+		return (struct timespec){.tv_nsec = UTIME_OMIT};
+	if (now)
+		return (struct timespec){.tv_nsec = UTIME_NOW};
+	return (struct timespec){(time_t)(ns / NSEC_PER_SEC), (long)(ns % NSEC_PER_SEC)};
+}
+
+static int64_t step_sync_utimens(struct replay_context *ctx, const struct step *step)
+{
+	const struct step_args *args = step->args;
+	const struct timespec times[2] = {
+		time_to_set(args->atime, step->flags & 1, step->flags & 4),
+		time_to_set(args->mtime, step->flags & 2, step->flags & 8),
+	};
+
+	if (!by_path(step))
+		return try(futimens(handle_of(ctx, step), times));
+	struct dir_ref dir auto_dir = dir_ref(ctx, args->dir);
+	return dir.fd < 0 ? dir.fd : try(utimensat(dir.fd, args->name, times, AT_SYMLINK_NOFOLLOW));
+}
+
+static int64_t step_sync_copy_file_range(struct replay_context *ctx, const struct step *step)
+{
+	int from = handle_of(ctx, step), to = files_handle(ctx->files, step->args->handle2);
+	off_t from_at = (off_t)step->offset, to_at = (off_t)step->args->offset2;
+
+	return try(copy_file_range(from, &from_at, to, &to_at, step->size, 0));
+}
+
+static int64_t step_sync_lseek(struct replay_context *ctx, const struct step *step)
+{
+	return try(lseek(handle_of(ctx, step), (off_t)step->offset, step->mode));
+}
+
+/* Only questions: what an ioctl may change goes far beyond one file. */
+static int64_t step_sync_ioctl(struct replay_context *ctx, const struct step *step)
+{
+	switch (step->args->command) {
+	case FS_IOC_GETFLAGS:
+	case FS_IOC_FSGETXATTR:
+	case FS_IOC_GETVERSION:
+		return try(ioctl(handle_of(ctx, step), step->args->command, ctx->buffer));
+	}
+	return -ENOTTY;
+}
