@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+#include "progress.h"
+
+#include <fcntl.h>
+#include <pty.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check.h"
+
+static int saved_stderr;
+
+/* What `body` writes to stderr, which is a terminal or a pipe meanwhile. */
+static char *written(bool terminal, void (*body)(void))
+{
+	static char text[4096];
+	int ends[2];
+	ssize_t n;
+
+	if (terminal ? openpty(&ends[0], &ends[1], NULL, NULL, NULL) : pipe(ends))
+		return NULL;
+	saved_stderr = dup(STDERR_FILENO);
+	dup2(ends[1], STDERR_FILENO);
+	body();
+	dup2(saved_stderr, STDERR_FILENO);
+	close(saved_stderr);
+	fcntl(ends[0], F_SETFL, O_NONBLOCK);
+	n = read(ends[0], text, sizeof(text) - 1);
+	text[n > 0 ? n : 0] = '\0';
+	close(ends[0]);
+	close(ends[1]);
+	return text;
+}
+
+static void half_way(void)
+{
+	struct progress p;
+
+	progress_start(&p, "replay", 2000);
+	usleep(110000);
+	progress_update(&p, 1000);
+	progress_end(&p);
+}
+
+static void unknown_total(void)
+{
+	struct progress p;
+
+	progress_start(&p, "capture", 0);
+	usleep(110000);
+	progress_update(&p, 1000);
+	progress_end(&p);
+}
+
+static void thousand_updates(void)
+{
+	struct progress p;
+
+	progress_start(&p, "replay", 1000);
+	for (uint64_t i = 1; i <= 1000; i++)
+		progress_update(&p, i);
+	progress_end(&p);
+}
+
+TEST(a_terminal_gets_count_percent_and_time_left)
+{
+	const char *text = written(true, half_way);
+
+	if (!CHECK(text != NULL))
+		return;
+	CHECK(strstr(text, "replay 1,000/2,000") != NULL);
+	CHECK(strstr(text, " 50%") != NULL);
+	CHECK(strstr(text, "left") != NULL);
+	CHECK(strlen(text) > 4 && !strcmp(text + strlen(text) - 4, "\r\033[K"));
+}
+
+TEST(without_a_total_there_is_a_rate)
+{
+	const char *text = written(true, unknown_total);
+
+	CHECK(text && strstr(text, "capture 1,000") && strstr(text, "/s"));
+}
+
+TEST(it_draws_at_most_ten_times_a_second)
+{
+	const char *text = written(true, thousand_updates);
+	int lines = 0;
+
+	for (const char *p = text; p && (p = strstr(p, "replay")); p++)
+		lines++;
+	CHECK(lines >= 1 && lines < 5);
+}
+
+TEST(silent_without_a_terminal_and_when_quiet)
+{
+	CHECK_EQ(written(false, half_way), "");
+	progress_quiet(true);
+	CHECK_EQ(written(true, half_way), "");
+	progress_quiet(false);
+}
