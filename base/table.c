@@ -20,6 +20,7 @@ struct cell {
 struct table {
 	VEC(struct column) columns;
 	VEC(struct cell) cells;
+	int indent;
 };
 
 struct table *table_new(void)
@@ -90,6 +91,11 @@ void table_value(struct table *t, json_t *value, const char *fmt, ...)
 	vec_push(&t->cells, (struct cell){text, value});
 }
 
+void table_indent(struct table *t, int columns)
+{
+	t->indent = columns;
+}
+
 /* Terminal columns of a UTF-8 string: every byte that does not continue a character. */
 static int text_width(const char *s)
 {
@@ -122,21 +128,34 @@ static void print_cell(const char *text, int width, enum table_align align, bool
 	fputs(last ? "\n" : "  ", out);
 }
 
+static void print_row(const struct table *t, const char *const *texts, const int *widths, FILE *out)
+{
+	size_t n = t->columns.count;
+
+	fprintf(out, "%*s", t->indent, "");
+	for (size_t i = 0; i < n; i++)
+		print_cell(texts[i], widths[i], t->columns.at[i].align, i + 1 == n, out);
+}
+
 void table_print(const struct table *t, FILE *out)
 {
 	size_t n = t->columns.count;
 	VEC(int) widths = {0};
+	VEC(const char *) row = {0};
 
 	assert(n && t->cells.count % n == 0);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		vec_push(&widths, column_width(t, i));
-	for (size_t i = 0; i < n; i++)
-		print_cell(t->columns.at[i].title, widths.at[i], t->columns.at[i].align, i + 1 == n,
-			out);
-	for (size_t i = 0; i < t->cells.count; i++)
-		print_cell(t->cells.at[i].text, widths.at[i % n], t->columns.at[i % n].align,
-			i % n + 1 == n, out);
+		vec_push(&row, t->columns.at[i].title);
+	}
+	print_row(t, row.at, widths.at, out);
+	for (size_t i = 0; i < t->cells.count; i++) {
+		row.at[i % n] = t->cells.at[i].text;
+		if (i % n + 1 == n)
+			print_row(t, row.at, widths.at, out);
+	}
 	vec_free(&widths);
+	vec_free(&row);
 }
 
 json_t *table_json(const struct table *t)

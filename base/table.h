@@ -22,6 +22,9 @@ void table_text(struct table *t, const char *fmt, ...) attr_printf(2, 3);
 /* A number: `fmt` is how people see it, `value` (stolen) is what JSON says. */
 void table_value(struct table *t, json_t *value, const char *fmt, ...) attr_printf(3, 4);
 
+/* Print it this many columns to the right; 0 by default. */
+void table_indent(struct table *t, int columns);
+
 /* Text with a header line; the last column is not padded. */
 void table_print(const struct table *t, FILE *out);
 /* To stdout, as text or as JSON. */

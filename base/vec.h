@@ -41,7 +41,7 @@ char *xasprintf(const char *fmt, ...) attr_printf(1, 2) __attribute__((returns_n
 	} while (0)
 
 #define vec_each(item, v)                                                                          \
-	for (__typeof__((v)->at) item = (v)->at; item && item < (v)->at + (v)->count; item++)
+	for (__typeof__(&*(v)->at) item = (v)->at; item && item < (v)->at + (v)->count; item++)
 
 #define vec_free(v)                                                                                \
 	do {                                                                                       \
