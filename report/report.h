@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* From results to sentences: who is fastest, what makes the others slower, how good was the
- * prediction. */
+/*
+ * From results to sentences: who is fastest, what makes the others slower, how good was the
+ * prediction. report_conclude() first; both kinds of report show what it found.
+ */
 #ifndef REPORT_H
 #define REPORT_H
 
@@ -20,5 +22,10 @@ void report_conclude(struct results *r);
 /* The text report: ranking with spread, prediction against measurement, attribution, device. */
 int report_text(const struct results *r, const struct report_options *options, FILE *out,
 	struct error *err);
+
+/* results_json() and attribution[]: for each target with replays where it differs from the baseline's,
+ * by (operation, file class). Caller owns it; NULL on failure. */
+json_t *report_json(
+	const struct results *r, const struct report_options *options, struct error *err);
 
 #endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+#include "attribute.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct share *share_at(struct shares *s, const char *op, const char *file_class)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (!strcmp(s->at[i].op, op) && !strcmp(s->at[i].file_class, file_class))
+			return &s->at[i];
+	vec_push(s, (struct share){0});
+	struct share *share = &s->at[s->count - 1];
+	snprintf(share->op, sizeof(share->op), "%s", op);
+	snprintf(share->file_class, sizeof(share->file_class), "%s", file_class);
+	return share;
+}
+
+/* Add (sign 1) or subtract (sign -1) the critical path of a run. */
+static void add_run(struct shares *s, const struct result_run *run, int sign)
+{
+	int64_t rest = (int64_t)run->elapsed_ns;
+
+	vec_each (c, &run->classes) {
+		int64_t ns = (int64_t)c->critical_ns;
+		rest -= ns;
+		if (ns)
+			share_at(s, c->op, c->file_class)->ns += sign * ns;
+	}
+	if (rest)
+		share_at(s, RESULT_OP_REST, "")->ns += sign * rest;
+	s->total_ns += sign * (int64_t)run->elapsed_ns;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const struct share *x = a, *y = b;
+	int64_t p = llabs(x->ns), q = llabs(y->ns);
+
+	if (p != q)
+		return p < q ? 1 : -1;
+	int order = strcmp(x->op, y->op);
+	return order ? order : strcmp(x->file_class, y->file_class);
+}
+
+static void sort_shares(struct shares *s)
+{
+	if (s->count)
+		qsort(s->at, s->count, sizeof(*s->at), by_size);
+}
+
+void attribute_run(struct shares *ret, const struct result_run *run)
+{
+	*ret = (struct shares){0};
+	if (run->classes.count)
+		add_run(ret, run, 1);
+	sort_shares(ret);
+}
+
+void attribute_difference(
+	struct shares *ret, const struct result_run *run, const struct result_run *base)
+{
+	*ret = (struct shares){0};
+	add_run(ret, run, 1);
+	add_run(ret, base, -1);
+	sort_shares(ret);
+}
+
+void shares_done(struct shares *s)
+{
+	vec_free(s);
+}
+
+int64_t shares_of(const struct shares *s, const char *op, const char *file_class)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (!strcmp(s->at[i].op, op) && !strcmp(s->at[i].file_class, file_class))
+			return s->at[i].ns;
+	return 0;
+}
+
+static const struct {
+	const char *name, *words;
+} pseudo_words[] =
+	{
+		{RESULT_OP_THINK, "the application's CPU time"},
+		{RESULT_OP_DISPATCH, "getting calls started"},
+		{RESULT_OP_REST, "time not attributed"},
+},
+  class_words[] = {
+	  {"database", "the database file"},
+	  {"wal", "the WAL"},
+	  {"journal", "the rollback journal"},
+	  {"shm", "the shared-memory file"},
+	  {"temp", "temporary files"},
+	  {"directory", "directories"},
+	  {"other", "other files"},
+};
+
+const char *share_words(const char *op, const char *file_class, char out[64])
+{
+	const char *words = file_class;
+
+	for (size_t i = 0; i < ARRAY_SIZE(class_words); i++)
+		if (!strcmp(class_words[i].name, file_class))
+			words = class_words[i].words;
+	snprintf(out, 64, "%s%s%s", op, *words ? " on " : "", words);
+	for (size_t i = 0; i < ARRAY_SIZE(pseudo_words); i++)
+		if (!strcmp(pseudo_words[i].name, op))
+			snprintf(out, 64, "%s", pseudo_words[i].words);
+	return out;
+}
