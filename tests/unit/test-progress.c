@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "progress.h"
 
-#include <fcntl.h>
+#include <poll.h>
 #include <pty.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,12 +11,25 @@
 
 static int saved_stderr;
 
+/* A terminal hands over what was written to it a moment later. */
+static void read_until_silence(int fd, char *text, size_t size)
+{
+	struct pollfd ready = {.fd = fd, .events = POLLIN};
+	size_t used = 0;
+	ssize_t n = 1;
+
+	while (n > 0 && used + 1 < size && poll(&ready, 1, 100) > 0 && ready.revents & POLLIN) {
+		n = read(fd, text + used, size - 1 - used);
+		used += n > 0 ? (size_t)n : 0;
+	}
+	text[used] = '\0';
+}
+
 /* What `body` writes to stderr, which is a terminal or a pipe meanwhile. */
 static char *written(bool terminal, void (*body)(void))
 {
 	static char text[4096];
 	int ends[2];
-	ssize_t n;
 
 	if (terminal ? openpty(&ends[0], &ends[1], NULL, NULL, NULL) : pipe(ends))
 		return NULL;
@@ -25,9 +38,7 @@ static char *written(bool terminal, void (*body)(void))
 	body();
 	dup2(saved_stderr, STDERR_FILENO);
 	close(saved_stderr);
-	fcntl(ends[0], F_SETFL, O_NONBLOCK);
-	n = read(ends[0], text, sizeof(text) - 1);
-	text[n > 0 ? n : 0] = '\0';
+	read_until_silence(ends[0], text, sizeof(text));
 	close(ends[0]);
 	close(ends[1]);
 	return text;
