@@ -120,7 +120,7 @@ const char *layout_short(const char *name, unsigned room, char out[64])
 
 	room = room < 64 ? room : 63;
 	if (length <= room) {
-		strcpy(out, name);
+		snprintf(out, 64, "%s", name);
 		return out;
 	}
 	unsigned tail = room / 3, head = room - tail - 1;

@@ -109,8 +109,8 @@ static void print_calibration(const struct layout *l, const struct view *v)
 	if (!any)
 		return;
 	layout_text(l, 2, "",
-		"Calibration: median time of a call through io_uring / blocking, in us, and which "
-	        "of the two the engine used:");
+		"Calibration: median time of a call through io_uring / blocking, in us, and "
+		"which of the two the engine used:");
 	vec_each (t, &v->targets)
 		calibration_lines(l, t);
 }

@@ -43,7 +43,7 @@ TEST(the_median_run_is_one_that_finished)
 	add_run(r, "ext4", RUN_REPLAY, "paced", 1)->failure = xstrdup("broken");
 	add_run(r, "ext4", RUN_REPLAY, "full", 2);
 	add_run(r, "xfs", RUN_REPLAY, "paced", 3);
-	strcpy(add_run(r, "ext4", RUN_REPLAY, "paced", 4)->engine, "ring");
+	add_run(r, "ext4", RUN_REPLAY, "paced", 4)->engine[0] = 'r';
 	series_collect(&s, r, "ext4", RUN_REPLAY, "paced");
 	CHECK_EQ(s.runs.count, 4);
 	CHECK_EQ(s.failed, 1);
