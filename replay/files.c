@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -115,14 +114,19 @@ void files_set_handle(struct files *f, uint32_t slot, int fd)
 	atomic_store(&f->handles[slot], fd);
 }
 
-int files_open_beneath(int dir_fd, const char *name, int flags, unsigned mode)
+struct open_how files_open_how(int flags, unsigned mode)
 {
-	struct open_how how = {
+	return (struct open_how){
 		.flags = (uint64_t)(unsigned)flags | O_CLOEXEC | O_NOFOLLOW,
 		.mode = mode,
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS |
 	                   RESOLVE_NO_XDEV,
 	};
+}
+
+int files_open_beneath(int dir_fd, const char *name, int flags, unsigned mode)
+{
+	struct open_how how = files_open_how(flags, mode);
 	long fd = syscall(SYS_openat2, dir_fd, name, &how, sizeof(how));
 	return fd < 0 ? -errno : (int)fd;
 }

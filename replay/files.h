@@ -9,6 +9,8 @@
 #ifndef FILES_H
 #define FILES_H
 
+#include <linux/openat2.h>
+
 #include "error.h"
 
 #define FILES_MAX_HANDLES 15000 /* open at the same time */
@@ -42,6 +44,8 @@ void files_dir_put(struct files *f, uint32_t slot);
 
 /* Open one name in a directory: no links, no way out of it, no mount points. A descriptor or -errno. */
 int files_open_beneath(int dir_fd, const char *name, int flags, unsigned mode);
+/* The same as arguments of openat2(), for those who make that call in another way. */
+struct open_how files_open_how(int flags, unsigned mode);
 
 /* Where an open descriptor is, below the root, for messages. */
 void files_path(const struct files *f, int fd, char *out, size_t size);

@@ -102,17 +102,37 @@ unsigned step_mode(const struct replay_context *ctx, const struct step *step)
 	return step->args->mode & (ctx->keep_owners ? 07777 : 01777);
 }
 
+struct open_how step_open_how(const struct replay_context *ctx, const struct step *step)
+{
+	int flags = step_open_flags(ctx, step);
+
+	if (step->op == OP_opendir)
+		return files_open_how(O_RDONLY | O_DIRECTORY, 0);
+	if (step->op == OP_create)
+		return files_open_how(flags | O_CREAT, step_mode(ctx, step));
+	if (step->op == OP_tmpfile)
+		return files_open_how(
+			(flags & ~(O_TRUNC | O_EXCL)) | O_TMPFILE, step_mode(ctx, step));
+	return files_open_how(flags, 0);
+}
+
+const char *step_open_name(const struct step *step)
+{
+	return step->op == OP_tmpfile ? "." : step->args->name;
+}
+
 /* Open and put the descriptor into the step's slot. */
-static int64_t open_handle(struct replay_context *ctx, const struct step *step, const char *name,
-	int flags, unsigned mode)
+static int64_t open_handle(struct replay_context *ctx, const struct step *step)
 {
 	struct dir_ref dir auto_dir = dir_ref(ctx, step->args->dir);
+	struct open_how how = step_open_how(ctx, step);
+
 	if (dir.fd < 0)
 		return dir.fd;
-	int fd = files_open_beneath(dir.fd, name, flags, mode);
+	long fd = syscall(SYS_openat2, dir.fd, step_open_name(step), &how, sizeof(how));
 	if (fd < 0)
-		return fd;
-	files_set_handle(ctx->files, step->handle, fd);
+		return -errno;
+	files_set_handle(ctx->files, step->handle, (int)fd);
 	return 0;
 }
 
@@ -166,6 +186,22 @@ static int64_t step_sync_unlink(struct replay_context *ctx, const struct step *s
 	return dir.fd < 0 ? dir.fd : try(unlinkat(dir.fd, step->args->name, 0));
 }
 
+void step_dirs_changed(struct replay_context *ctx, const struct step *step)
+{
+	const struct step_args *args = step->args;
+
+	if (step->op == OP_rmdir)
+		files_dir_removed(ctx->files, args->made_dir);
+	if (step->op != OP_rename)
+		return;
+	if (args->made_dir != SLOT_NONE)
+		files_dir_moved(ctx->files, args->made_dir, args->dir2, args->name2);
+	if (args->other_dir != SLOT_NONE && (step->flags & RENAME_EXCHANGE))
+		files_dir_moved(ctx->files, args->other_dir, args->dir, args->name);
+	else if (args->other_dir != SLOT_NONE)
+		files_dir_removed(ctx->files, args->other_dir);
+}
+
 static int64_t step_sync_rmdir(struct replay_context *ctx, const struct step *step)
 {
 	struct dir_ref dir auto_dir = dir_ref(ctx, step->args->dir);
@@ -173,7 +209,7 @@ static int64_t step_sync_rmdir(struct replay_context *ctx, const struct step *st
 		return dir.fd;
 	int64_t r = try(unlinkat(dir.fd, step->args->name, AT_REMOVEDIR));
 	if (r == 0)
-		files_dir_removed(ctx->files, step->args->made_dir);
+		step_dirs_changed(ctx, step);
 	return r;
 }
 
@@ -194,12 +230,7 @@ static int64_t step_sync_rename(struct replay_context *ctx, const struct step *s
 		return from.fd < 0 ? from.fd : to.fd;
 	if (try(renameat2(from.fd, args->name, to.fd, args->name2, step->flags)) < 0)
 		return -errno;
-	if (args->made_dir != SLOT_NONE)
-		files_dir_moved(ctx->files, args->made_dir, args->dir2, args->name2);
-	if (args->other_dir != SLOT_NONE && (step->flags & RENAME_EXCHANGE))
-		files_dir_moved(ctx->files, args->other_dir, args->dir, args->name);
-	else if (args->other_dir != SLOT_NONE)
-		files_dir_removed(ctx->files, args->other_dir);
+	step_dirs_changed(ctx, step);
 	return 0;
 }
 
@@ -217,20 +248,17 @@ static int64_t step_sync_link(struct replay_context *ctx, const struct step *ste
 
 static int64_t step_sync_open(struct replay_context *ctx, const struct step *step)
 {
-	return open_handle(ctx, step, step->args->name, step_open_flags(ctx, step), 0);
+	return open_handle(ctx, step);
 }
 
 static int64_t step_sync_create(struct replay_context *ctx, const struct step *step)
 {
-	return open_handle(ctx, step, step->args->name, step_open_flags(ctx, step) | O_CREAT,
-		step_mode(ctx, step));
+	return open_handle(ctx, step);
 }
 
 static int64_t step_sync_tmpfile(struct replay_context *ctx, const struct step *step)
 {
-	int flags = step_open_flags(ctx, step) & ~(O_TRUNC | O_EXCL);
-
-	return open_handle(ctx, step, ".", flags | O_TMPFILE, step_mode(ctx, step));
+	return open_handle(ctx, step);
 }
 
 static int64_t step_sync_read(struct replay_context *ctx, const struct step *step)
@@ -253,7 +281,10 @@ static int64_t step_sync_write(struct replay_context *ctx, const struct step *st
 	if (data && !step->flags)
 		return try(pwrite(fd, data, step->size, (off_t)step->offset));
 	struct iovec iov[PAYLOAD_IOVS];
-	unsigned n = payload_iov(payload_pool(ctx->payload, content), step->size, iov);
+	unsigned n = 1;
+	iov[0] = (struct iovec){(void *)(uintptr_t)data, step->size};
+	if (!data)
+		n = payload_iov(payload_pool(ctx->payload, content), step->size, iov);
 	return try(pwritev2(fd, iov, (int)n, (off_t)step->offset, (int)step->flags));
 }
 
@@ -282,7 +313,7 @@ static int64_t step_sync_fdatasync(struct replay_context *ctx, const struct step
 
 static int64_t step_sync_opendir(struct replay_context *ctx, const struct step *step)
 {
-	return open_handle(ctx, step, step->args->name, O_RDONLY | O_DIRECTORY, 0);
+	return open_handle(ctx, step);
 }
 
 static int64_t count_entries(const char *data, int64_t size)

@@ -28,12 +28,16 @@ struct replay_context {
 int64_t step_sync(struct replay_context *ctx, const struct step *step);
 
 /*
- * Prepare the same call for the ring, or return false: "not here, use step_sync()". The caller sets
- * user_data and, once the result is there, passes it through step_uring_done(), which does what
- * follows a call (an open's descriptor goes into its slot) and returns the result to record.
+ * Prepare the same call for the ring, or return false: "not here, use step_sync()". `how` must stay
+ * where it is until the submission was taken. The caller sets user_data and, once the result is
+ * there, passes it through step_uring_done(), which does what follows a call (an open's descriptor
+ * goes into its slot) and returns the result to record.
  */
-bool step_uring_prep(struct io_uring_sqe *sqe, struct replay_context *ctx, const struct step *step);
+bool step_uring_prep(struct io_uring_sqe *sqe, struct replay_context *ctx, const struct step *step,
+	struct open_how *how);
 int64_t step_uring_done(struct replay_context *ctx, const struct step *step, int64_t res);
+/* Has the operation a form in the ring that this kernel knows? */
+bool step_uring_has(enum op op);
 
 /* Parts that both forms share. */
 
@@ -41,5 +45,10 @@ int64_t step_uring_done(struct replay_context *ctx, const struct step *step, int
 int step_open_flags(const struct replay_context *ctx, const struct step *step);
 /* Permission bits for a new file: never set-id bits unless owners are kept. */
 unsigned step_mode(const struct replay_context *ctx, const struct step *step);
+/* Opening calls (open, create, tmpfile, opendir): all of it but the directory. */
+struct open_how step_open_how(const struct replay_context *ctx, const struct step *step);
+const char *step_open_name(const struct step *step);
+/* After an rmdir or a rename that succeeded: what the table of directories must know. */
+void step_dirs_changed(struct replay_context *ctx, const struct step *step);
 
 #endif
