@@ -1,0 +1,714 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Columns of a block, in the order in which they are stored:
+ *
+ *   THREAD, OP                                       of all events
+ *   each argument, RESULT, FLAGS, THINK, TOOK, CPU   of the events of each operation, in turn
+ *
+ * An event is decoded in the order thread, operation, handle, file, size, other arguments, then the
+ * five fixed columns; whatever came before may predict what follows. Times are kept as two
+ * durations: THINK from the end of the thread's previous event to the start of this one, and TOOK.
+ */
+#include "block.h"
+
+#include <math.h>
+#include <xxhash.h>
+#include <zstd.h>
+
+#include "vec.h"
+
+enum {
+	COL_RESULT = ROW_ARGS,
+	COL_FLAGS,
+	COL_THINK,
+	COL_TOOK,
+	COL_CPU,
+	ROW_COLUMNS,
+	COL_THREAD = ROW_COLUMNS,
+	COL_OP,
+};
+
+/* Kinds of the columns that are no arguments, beside enum arg_kind. */
+#define KIND_FIXED 128
+
+#define KEY_TIMES UINT64_C(0x74696d6573) /* memory of each thread's last end */
+
+static struct model_key fixed_key(unsigned op, unsigned column)
+{
+	return model_key(op, column, column, (uint8_t)(KIND_FIXED + column));
+}
+
+/* Arguments of one name share memories between operations. */
+static struct model_key arg_key(unsigned op, unsigned column, const struct row_arg *arg)
+{
+	uint64_t slot = 0;
+
+	for (const char *s = arg->slot; *s; s++)
+		slot = slot * 131 + (uint8_t)*s;
+	return model_key(op, column, slot + 256, arg->kind);
+}
+
+static bool is_pattern(uint8_t predict)
+{
+	return predict >= PREDICT_PATTERN1 && predict <= PREDICT_PATTERN3;
+}
+
+static uint64_t *thread_end(struct model *m, uint64_t thread)
+{
+	return model_cell(m, KEY_TIMES, MIX(thread));
+}
+
+/* What the arguments decoded later may be predicted from. */
+static void facts_note(struct facts *f, const struct row *row, unsigned arg, uint64_t value)
+{
+	if (arg == row->handle)
+		f->handle = value;
+	else if (arg == row->file)
+		f->file = value;
+	else if (arg == row->size)
+		f->size = value;
+}
+
+/* ---- which predictions are tried for which kind of column ---- */
+
+#define CODES_MAX 8
+
+struct code_list {
+	struct column_code codes[CODES_MAX];
+	uint8_t count;
+};
+
+#define SAME(p)                                                                                    \
+	{                                                                                          \
+		PREDICT_##p, false                                                                 \
+	}
+#define DIFF(p)                                                                                    \
+	{                                                                                          \
+		PREDICT_##p, true                                                                  \
+	}
+/* clang-format off */
+#define CODES(...) {{__VA_ARGS__}, sizeof((struct column_code[]){__VA_ARGS__}) / sizeof(struct column_code)}
+
+static const struct code_list arg_codes[KIND_COUNT] = {
+	[KIND_FILE]    = CODES(SAME(HANDLE), SAME(THREAD), SAME(PATTERN1), SAME(PATTERN2), DIFF(NEWEST), SAME(NONE)),
+	[KIND_HANDLE]  = CODES(SAME(THREAD), SAME(PATTERN1), SAME(PATTERN2), SAME(PATTERN3), DIFF(NEWEST), SAME(NONE)),
+	[KIND_NAME]    = CODES(DIFF(NEWEST), SAME(THREAD), SAME(PATTERN1), SAME(PATTERN2), SAME(NONE)),
+	[KIND_OFFSET]  = CODES(DIFF(NEXT), SAME(PATTERN1), SAME(PATTERN2), SAME(NONE), DIFF(LAST), DIFF(FILE), SAME(NEXT)),
+	[KIND_SIZE]    = CODES(SAME(NONE), SAME(PATTERN1), SAME(PATTERN2), SAME(PATTERN3), SAME(FILE), DIFF(FILE)),
+	[KIND_FLAGS]   = CODES(SAME(NONE), SAME(HANDLE), SAME(PATTERN1), SAME(THREAD)),
+	[KIND_MODE]    = CODES(SAME(NONE), SAME(PATTERN1), SAME(THREAD)),
+	[KIND_NUMBER]  = CODES(SAME(NONE), SAME(HANDLE), SAME(PATTERN1), SAME(PATTERN2), SAME(THREAD)),
+	[KIND_TIME]    = CODES(DIFF(LAST), SAME(NONE), SAME(THREAD)),
+	[KIND_BYTES]   = CODES(DIFF(NEWEST), SAME(THREAD), SAME(PATTERN1), SAME(NONE)),
+	[KIND_CONTENT] = CODES(SAME(NONE), SAME(LAST), SAME(FILE), SAME(PATTERN1)),
+	[KIND_HASH]    = CODES(DIFF(NEWEST), SAME(NONE)),
+};
+
+static const struct code_list fixed_codes[] = {
+	[COL_RESULT - ROW_ARGS] = CODES(SAME(NONE), SAME(SIZE), SAME(PATTERN1), SAME(PATTERN2), SAME(FILE)),
+	[COL_FLAGS - ROW_ARGS]  = CODES(SAME(NONE), SAME(PATTERN1)),
+	[COL_THINK - ROW_ARGS]  = CODES(DIFF(NONE)),
+	[COL_TOOK - ROW_ARGS]   = CODES(SAME(NONE)),
+	[COL_CPU - ROW_ARGS]    = CODES(SAME(NONE), DIFF(THINK)),
+	[COL_THREAD - ROW_ARGS] = CODES(SAME(NONE), SAME(LAST), SAME(PATTERN1), SAME(PATTERN3)),
+	[COL_OP - ROW_ARGS]     = CODES(SAME(NONE), SAME(PATTERN1), SAME(PATTERN2), SAME(PATTERN3)),
+};
+/* clang-format on */
+
+/* ---- writing ---- */
+
+/* Blocks between two rounds of choosing predictions, and events looked at for it. */
+#define CHOOSE_EVERY  16
+#define CHOOSE_EVENTS 2048
+
+struct row_event {
+	uint64_t thread, op;
+	uint64_t result, flags, think, took, cpu;
+	uint64_t args[OP_MAX_ARGS];
+};
+
+/* A column of the block in the making: residuals of each code that is being tried. */
+struct draft {
+	struct model_key key;
+	const struct code_list *codes;
+	struct column_code code; /* the choice */
+	uint8_t tried;           /* number of codes in this pass: 1, or all of `codes` */
+	bool patterns;
+	uint32_t count, filled;
+	struct residual *residuals; /* tried * count */
+};
+
+struct string_slot {
+	uint32_t index; /* + 1; 0 = free */
+	uint32_t at, size;
+};
+
+#define STRING_SLOTS (4 * BLOCK_EVENTS)
+#define HASH_SLOTS   65536
+
+struct block_writer {
+	const struct op_table *table;
+	struct row_event *rows;
+	size_t count;
+	uint64_t base_ns, end_ns;
+	uint32_t op_counts[OPS_MAX];
+	uint64_t blocks;
+
+	struct draft common[2]; /* THREAD, OP */
+	struct draft (*ops)[ROW_COLUMNS];
+	struct residual *pool;
+	size_t pool_size;
+	struct model *model;
+	struct packer *packer;
+
+	struct string_slot *strings;
+	uint32_t string_count;
+	struct bytes string_sizes, string_data, string_blob;
+
+	/* Data written before: its hash and the number it got. */
+	struct {
+		uint64_t hash, number;
+	} * contents;
+	uint64_t content_count;
+};
+
+static void draft_init(struct draft *d, struct model_key key, const struct code_list *codes)
+{
+	*d = (struct draft){.key = key, .codes = codes, .code = codes->codes[0]};
+}
+
+static const struct code_list *arg_code_list(const struct row_arg *arg)
+{
+	return &arg_codes[arg->kind];
+}
+
+struct block_writer *block_writer_new(const struct op_table *table)
+{
+	struct block_writer *b = ALLOC(struct block_writer);
+
+	b->table = table;
+	b->rows = ALLOC_ARRAY(struct row_event, BLOCK_EVENTS);
+	b->ops = xcalloc(OPS_MAX, sizeof(*b->ops));
+	b->model = ALLOC(struct model);
+	b->packer = packer_new();
+	bytes_reserve(&b->string_data, 1);
+	b->strings = ALLOC_ARRAY(struct string_slot, STRING_SLOTS);
+	b->contents = xcalloc(HASH_SLOTS, sizeof(*b->contents));
+	for (unsigned c = 0; c < 2; c++)
+		draft_init(&b->common[c], fixed_key(0, COL_THREAD + c),
+			&fixed_codes[COL_THREAD + c - ROW_ARGS]);
+	for (unsigned op = 0; op < OPS_MAX; op++) {
+		const struct row *row = &table->rows[op];
+		for (unsigned a = 0; a < row->arg_count; a++)
+			draft_init(&b->ops[op][a], arg_key(op, a, &row->args[a]),
+				arg_code_list(&row->args[a]));
+		for (unsigned c = COL_RESULT; c < ROW_COLUMNS; c++)
+			draft_init(&b->ops[op][c], fixed_key(op, c), &fixed_codes[c - ROW_ARGS]);
+	}
+	return b;
+}
+
+void block_writer_free(struct block_writer *b)
+{
+	if (!b)
+		return;
+	packer_free(b->packer);
+	bytes_free(&b->string_sizes);
+	bytes_free(&b->string_data);
+	bytes_free(&b->string_blob);
+	free(b->rows);
+	free(b->ops);
+	free(b->model);
+	free(b->pool);
+	free(b->strings);
+	free(b->contents);
+	free(b);
+}
+
+static uint64_t string_index(struct block_writer *b, const struct text *t)
+{
+	const char *data = t->size ? t->data : "";
+	size_t i = XXH3_64bits(data, t->size) % STRING_SLOTS;
+
+	for (; b->strings[i].index; i = (i + 1) % STRING_SLOTS) {
+		struct string_slot *s = &b->strings[i];
+		if (s->size == t->size && !memcmp(&b->string_data.data[s->at], data, t->size))
+			return s->index - 1;
+	}
+	b->strings[i] = (struct string_slot){
+		++b->string_count, (uint32_t)b->string_data.size, (uint32_t)t->size};
+	put_varint(&b->string_sizes, t->size);
+	put_bytes(&b->string_data, data, t->size);
+	return b->string_count - 1;
+}
+
+/*
+ * Equal data get equal numbers, new data the next one: that is all a hash is good for to a reader,
+ * and it costs next to nothing on disk. What was written HASH_SLOTS writes ago may be forgotten.
+ */
+static uint64_t content_number(struct block_writer *b, uint64_t hash)
+{
+	if (!hash)
+		return 0;
+	size_t i = MIX(hash) % HASH_SLOTS;
+	if (b->contents[i].hash != hash) {
+		b->contents[i].hash = hash;
+		b->contents[i].number = ++b->content_count;
+	}
+	return b->contents[i].number;
+}
+
+void block_add(struct block_writer *b, const struct event *ev)
+{
+	const struct row *row = &b->table->rows[ev->op];
+	struct row_event *r = &b->rows[b->count++];
+
+	*r = (struct row_event){
+		.thread = ev->thread,
+		.op = ev->op,
+		.result = zigzag(ev->result),
+		.flags = ev->event_flags,
+		.think = ev->start_ns, /* made a difference by block_model() */
+		.took = ev->took_ns,
+		.cpu = ev->cpu_ns,
+	};
+	for (unsigned a = 0; a < row->arg_count; a++) {
+		const void *slot = (const char *)ev + row->args[a].at;
+		if (row->args[a].text)
+			r->args[a] = string_index(b, slot);
+		else
+			r->args[a] = *(const uint64_t *)slot;
+		if (row->args[a].kind == KIND_HASH)
+			r->args[a] = content_number(b, r->args[a]);
+	}
+	b->op_counts[ev->op]++;
+	b->end_ns = event_end_ns(ev);
+}
+
+size_t block_count(const struct block_writer *b)
+{
+	return b->count;
+}
+
+bool block_full(const struct block_writer *b)
+{
+	return b->count == BLOCK_EVENTS || b->string_data.size >= BLOCK_STRINGS;
+}
+
+static void draft_put(struct draft *d, struct model *m, const struct facts *f, uint64_t value)
+{
+	struct residual *r = &d->residuals[d->filled++];
+
+	for (unsigned i = 0; i < d->tried; i++, r += d->count) {
+		struct column_code code = d->tried == 1 ? d->code : d->codes->codes[i];
+		uint64_t *cell;
+		uint64_t p = model_predict(m, code.predict, &d->key, f, &cell);
+		model_learn(m, code.predict, cell, f, value);
+		r->hit = code.predict != PREDICT_NONE && p == value;
+		r->value = code.difference ? value - p : value;
+	}
+	model_remember(m, &d->key, f, value, d->patterns);
+}
+
+static void row_put(struct block_writer *b, const struct row_event *e)
+{
+	const struct row *row = &b->table->rows[e->op];
+	struct draft *d = b->ops[e->op];
+	struct model *m = b->model;
+	struct facts f = {0};
+
+	draft_put(&b->common[0], m, &f, e->thread);
+	f.thread = e->thread;
+	draft_put(&b->common[1], m, &f, e->op);
+	for (unsigned i = 0; i < row->arg_count; i++) {
+		unsigned a = row->order[i];
+		draft_put(&d[a], m, &f, e->args[a]);
+		facts_note(&f, row, a, e->args[a]);
+	}
+	draft_put(&d[COL_RESULT], m, &f, e->result);
+	draft_put(&d[COL_FLAGS], m, &f, e->flags);
+	uint64_t *ended = thread_end(m, e->thread);
+	uint64_t start = e->think - b->base_ns;
+	f.think = start - *ended;
+	*ended = start + e->took;
+	draft_put(&d[COL_THINK], m, &f, f.think);
+	draft_put(&d[COL_TOOK], m, &f, e->took);
+	draft_put(&d[COL_CPU], m, &f, e->cpu);
+}
+
+static void draft_start(struct block_writer *b, struct draft *d, size_t count, bool choose)
+{
+	d->tried = choose ? d->codes->count : 1;
+	d->patterns = is_pattern(d->code.predict);
+	for (unsigned i = 0; choose && i < d->codes->count; i++)
+		d->patterns |= is_pattern(d->codes->codes[i].predict);
+	d->count = (uint32_t)count;
+	d->filled = 0;
+	d->residuals = &b->pool[b->pool_size];
+	b->pool_size += d->tried * count;
+}
+
+/* Call `f` for every column of the block, in the order of the file. */
+#define draft_each(b, counts, total, d, n)                                                         \
+	for (unsigned op_ = 0; op_ < OPS_MAX; op_++)                                               \
+		for (unsigned c_ = 0, n = op_ ? (counts)[op_] : (uint32_t)(total);                 \
+			n && c_ < (op_ ? ROW_COLUMNS : 2); c_++)                                   \
+			for (struct draft *d = op_ ? &(b)->ops[op_][c_] : &(b)->common[c_];        \
+				d && d->codes; d = NULL)
+
+/* Run the first `count` rows through the model. */
+static void block_model(struct block_writer *b, size_t count, bool choose)
+{
+	uint32_t counts[OPS_MAX] = {0};
+	size_t need = 0;
+
+	for (size_t i = 0; i < count; i++)
+		counts[b->rows[i].op]++;
+	draft_each(b, counts, count, d, n) need += n * (choose ? d->codes->count : 1);
+	free(b->pool);
+	b->pool = xcalloc(need, sizeof(*b->pool));
+	b->pool_size = 0;
+	draft_each(b, counts, count, d, n) draft_start(b, d, n, choose);
+	model_clear(b->model);
+	for (size_t i = 0; i < count; i++)
+		row_put(b, &b->rows[i]);
+}
+
+static void draft_choose(struct draft *d)
+{
+	double best = INFINITY;
+
+	for (unsigned i = 0; i < d->tried; i++) {
+		struct column_code code = d->codes->codes[i];
+		double cost = column_cost(code, d->residuals + (size_t)i * d->count, d->count);
+		if (cost < best) {
+			best = cost;
+			d->code = code;
+		}
+	}
+}
+
+static void block_choose(struct block_writer *b)
+{
+	size_t count = min_u64(b->count, CHOOSE_EVENTS);
+	uint32_t counts[OPS_MAX] = {0};
+
+	block_model(b, count, true);
+	for (size_t i = 0; i < count; i++)
+		counts[b->rows[i].op]++;
+	draft_each(b, counts, count, d, n) if (n) draft_choose(d);
+}
+
+static void put_head(struct block_writer *b, struct bytes *out)
+{
+	unsigned ops = 0;
+
+	for (unsigned op = 0; op < OPS_MAX; op++)
+		ops += b->op_counts[op] != 0;
+	put_u32(out, (uint32_t)b->count);
+	put_u64(out, b->base_ns);
+	put_u64(out, b->end_ns);
+	put_u8(out, (uint8_t)ops);
+	for (unsigned op = 0; op < OPS_MAX; op++) {
+		if (!b->op_counts[op])
+			continue;
+		put_u8(out, (uint8_t)op);
+		put_varint(out, b->op_counts[op]);
+	}
+}
+
+static void put_strings(struct block_writer *b, struct bytes *out)
+{
+	struct bytes *sizes = &b->string_sizes, *blob = &b->string_blob;
+
+	put_varint(out, b->string_count);
+	put_bytes(sizes, b->string_data.data, b->string_data.size);
+	put_varint(out, sizes->size);
+	blob->size = 0;
+	bytes_reserve(blob, ZSTD_compressBound(sizes->size));
+	size_t n = ZSTD_compress(blob->data, blob->capacity, sizes->data, sizes->size, 1);
+	if (ZSTD_isError(n) || n >= sizes->size) {
+		put_varint(out, sizes->size);
+		put_bytes(out, sizes->data, sizes->size);
+	} else {
+		put_varint(out, n);
+		put_bytes(out, blob->data, n);
+	}
+}
+
+static void block_reset(struct block_writer *b)
+{
+	b->base_ns = b->end_ns;
+	b->count = 0;
+	b->blocks++;
+	memset(b->op_counts, 0, sizeof(b->op_counts));
+	memset(b->strings, 0, STRING_SLOTS * sizeof(*b->strings));
+	b->string_count = 0;
+	b->string_sizes.size = b->string_data.size = 0;
+}
+
+void block_finish(struct block_writer *b, struct bytes *out)
+{
+	if (b->blocks % CHOOSE_EVERY == 0)
+		block_choose(b);
+	block_model(b, b->count, false);
+	put_head(b, out);
+	draft_each(b, b->op_counts, b->count, d, n)
+		column_pack(b->packer, d->code, d->residuals, n, out);
+	put_strings(b, out);
+	block_reset(b);
+}
+
+/* ---- reading ---- */
+
+struct block_reader {
+	const struct op_table *table;
+	struct block_info info;
+	uint32_t done;
+	uint32_t left[OPS_MAX];
+	struct model_key common_keys[2];
+	struct model_key (*keys)[ROW_COLUMNS];
+	struct column common[2];
+	struct column (*columns)[ROW_COLUMNS];
+	struct model *model;
+	struct unpacker *unpacker;
+	struct bytes strings;
+	uint32_t *string_ends; /* of each string in `strings` */
+	uint64_t string_count;
+	size_t string_base;
+};
+
+struct block_reader *block_reader_new(const struct op_table *table)
+{
+	struct block_reader *b = ALLOC(struct block_reader);
+
+	b->table = table;
+	b->keys = xcalloc(OPS_MAX, sizeof(*b->keys));
+	b->columns = xcalloc(OPS_MAX, sizeof(*b->columns));
+	b->model = ALLOC(struct model);
+	b->unpacker = unpacker_new();
+	for (unsigned c = 0; c < 2; c++)
+		b->common_keys[c] = fixed_key(0, COL_THREAD + c);
+	for (unsigned op = 0; op < OPS_MAX; op++) {
+		const struct row *row = &table->rows[op];
+		for (unsigned a = 0; a < row->arg_count; a++)
+			b->keys[op][a] = arg_key(op, a, &row->args[a]);
+		for (unsigned c = COL_RESULT; c < ROW_COLUMNS; c++)
+			b->keys[op][c] = fixed_key(op, c);
+	}
+	return b;
+}
+
+void block_reader_free(struct block_reader *b)
+{
+	if (!b)
+		return;
+	unpacker_free(b->unpacker);
+	bytes_free(&b->strings);
+	free(b->keys);
+	free(b->columns);
+	free(b->model);
+	free(b->string_ends);
+	free(b);
+}
+
+static bool get_info(struct cursor *c, struct block_info *ret)
+{
+	ret->events = get_u32(c);
+	ret->base_ns = get_u64(c);
+	ret->end_ns = get_u64(c);
+	return !c->bad && ret->events && ret->events <= BLOCK_EVENTS;
+}
+
+bool block_peek(const void *payload, size_t size, struct block_info *ret)
+{
+	struct cursor c = cursor_of(payload, size);
+
+	return get_info(&c, ret);
+}
+
+/* How many events of which operations; `ops` gets their numbers in the order of the file. */
+static bool get_counts(struct block_reader *b, struct cursor *c, uint8_t *ops, unsigned *ret_count)
+{
+	uint64_t total = 0;
+
+	memset(b->left, 0, sizeof(b->left));
+	*ret_count = get_u8(c);
+	if (*ret_count > OPS_MAX)
+		return false;
+	for (unsigned i = 0; i < *ret_count; i++) {
+		uint8_t op = get_u8(c);
+		uint64_t n = get_varint(c);
+		if (!op || op >= OPS_MAX || !b->table->rows[op].name[0] || b->left[op] || !n ||
+			n > b->info.events)
+			return false;
+		ops[i] = op;
+		b->left[op] = (uint32_t)n;
+		total += n;
+	}
+	return !c->bad && total == b->info.events;
+}
+
+static bool get_columns(
+	struct block_reader *b, struct cursor *c, const uint8_t *ops, unsigned count)
+{
+	for (unsigned i = 0; i < 2; i++)
+		if (!column_open(b->unpacker, c, b->info.events, &b->common[i]))
+			return false;
+	for (unsigned i = 0; i < count; i++) {
+		struct column *columns = b->columns[ops[i]];
+		size_t n = b->left[ops[i]];
+		for (unsigned a = 0; a < b->table->rows[ops[i]].arg_count; a++)
+			if (!column_open(b->unpacker, c, n, &columns[a]))
+				return false;
+		for (unsigned f = COL_RESULT; f < ROW_COLUMNS; f++)
+			if (!column_open(b->unpacker, c, n, &columns[f]))
+				return false;
+	}
+	return true;
+}
+
+/* Sizes come first, then the bytes; both in `strings`. */
+static bool split_strings(struct block_reader *b)
+{
+	struct cursor c = cursor_of(b->strings.data, b->strings.size);
+	uint64_t end = 0;
+
+	for (uint64_t i = 0; i < b->string_count; i++) {
+		uint64_t size = get_varint(&c);
+		if (size > TEXT_MAX)
+			return false;
+		end += size;
+		b->string_ends[i] = (uint32_t)end;
+	}
+	b->string_base = (size_t)(c.pos - b->strings.data);
+	return !c.bad && end == cursor_left(&c);
+}
+
+static bool get_strings(struct block_reader *b, struct cursor *c)
+{
+	b->string_count = get_varint(c);
+	uint64_t raw = get_varint(c), stored = get_varint(c);
+	const uint8_t *p = stored <= FRAME_MAX ? get_bytes(c, stored) : NULL;
+
+	if (!p || b->string_count > (uint64_t)b->info.events * ROW_ARGS || raw > FRAME_MAX)
+		return false;
+	b->string_ends = xrealloc(b->string_ends, b->string_count, sizeof(*b->string_ends));
+	b->strings.size = 0;
+	bytes_reserve(&b->strings, raw + 1);
+	if (stored == raw)
+		put_bytes(&b->strings, p, raw);
+	else if (ZSTD_decompress(b->strings.data, raw, p, stored) != raw)
+		return false;
+	b->strings.size = raw;
+	return split_strings(b);
+}
+
+const char *block_open(struct block_reader *b, const void *payload, size_t size)
+{
+	struct cursor c = cursor_of(payload, size);
+	uint8_t ops[OPS_MAX];
+	unsigned count;
+
+	b->done = 0;
+	b->info.events = 0;
+	unpacker_reset(b->unpacker);
+	model_clear(b->model);
+	if (!get_info(&c, &b->info))
+		return "the block's head is malformed";
+	if (!get_counts(b, &c, ops, &count))
+		return "the block's counts of operations are malformed";
+	if (!get_columns(b, &c, ops, count))
+		return "a column of the block is malformed";
+	if (!get_strings(b, &c))
+		return "the strings of the block are malformed";
+	return NULL;
+}
+
+static inline uint64_t column_take(
+	struct model *m, struct column *col, const struct model_key *key, const struct facts *f)
+{
+	uint64_t *cell;
+	uint64_t p = model_predict(m, col->code.predict, key, f, &cell);
+	uint64_t v = column_next(col, p);
+
+	model_learn(m, col->code.predict, cell, f, v);
+	model_remember(m, key, f, v, is_pattern(col->code.predict));
+	return v;
+}
+
+static bool text_take(struct block_reader *b, uint64_t index, struct text *ret)
+{
+	if (index >= b->string_count)
+		return false;
+	uint32_t begin = index ? b->string_ends[index - 1] : 0;
+	ret->data = (const char *)b->strings.data + b->string_base + begin;
+	ret->size = b->string_ends[index] - begin;
+	return true;
+}
+
+/* All arguments of an event; what this build has no slot for is decoded and dropped. */
+static bool args_take(struct block_reader *b, unsigned op, struct facts *f, struct event *ev)
+{
+	const struct row *row = &b->table->rows[op];
+	struct column *columns = b->columns[op];
+	bool good = true;
+
+	for (unsigned i = 0; i < row->arg_count; i++) {
+		unsigned a = row->order[i];
+		uint64_t v = column_take(b->model, &columns[a], &b->keys[op][a], f);
+		good &= !columns[a].bad;
+		facts_note(f, row, a, v);
+		if (row->args[a].at < 0)
+			continue;
+		void *slot = (char *)ev + row->args[a].at;
+		if (row->args[a].text)
+			good &= text_take(b, v, slot);
+		else
+			*(uint64_t *)slot = v;
+	}
+	return good;
+}
+
+static bool times_take(struct block_reader *b, unsigned op, struct facts *f, struct event *ev)
+{
+	struct column *c = b->columns[op];
+	const struct model_key *keys = b->keys[op];
+	struct model *m = b->model;
+
+	f->think = column_take(m, &c[COL_THINK], &keys[COL_THINK], f);
+	ev->took_ns = column_take(m, &c[COL_TOOK], &keys[COL_TOOK], f);
+	ev->cpu_ns = column_take(m, &c[COL_CPU], &keys[COL_CPU], f);
+	uint64_t *ended = thread_end(m, f->thread);
+	uint64_t start = *ended + f->think;
+	*ended = start + ev->took_ns;
+	ev->start_ns = b->info.base_ns + start;
+	return !c[COL_THINK].bad && !c[COL_TOOK].bad && !c[COL_CPU].bad;
+}
+
+int block_next(struct block_reader *b, struct event *ev, const struct row **ret_row)
+{
+	struct model *m = b->model;
+	struct facts f = {0};
+
+	if (b->done == b->info.events)
+		return 0;
+	b->done++;
+	memset(ev, 0, sizeof(*ev));
+	uint64_t thread = column_take(m, &b->common[0], &b->common_keys[0], &f);
+	f.thread = thread;
+	uint64_t op = column_take(m, &b->common[1], &b->common_keys[1], &f);
+	if (b->common[0].bad || b->common[1].bad || thread >= THREADS_MAX || op >= OPS_MAX ||
+		!b->left[op])
+		return -1;
+	b->left[op]--;
+	ev->op = (enum op)op;
+	ev->thread = (uint32_t)thread;
+	*ret_row = &b->table->rows[op];
+	bool good = args_take(b, (unsigned)op, &f, ev);
+	struct column *c = b->columns[op];
+	ev->result = unzigzag(column_take(m, &c[COL_RESULT], &b->keys[op][COL_RESULT], &f));
+	ev->event_flags = (uint32_t)column_take(m, &c[COL_FLAGS], &b->keys[op][COL_FLAGS], &f);
+	good &= times_take(b, (unsigned)op, &f, ev) && !c[COL_RESULT].bad && !c[COL_FLAGS].bad;
+	return good ? 1 : -1;
+}
