@@ -327,13 +327,12 @@ static void row_put(struct block_writer *b, const struct row_event *e)
 	}
 	draft_put(&d[COL_RESULT], m, &f, e->result);
 	draft_put(&d[COL_FLAGS], m, &f, e->flags);
-	uint64_t *ended = thread_end(m, e->thread);
 	uint64_t start = e->think - b->base_ns;
-	f.think = start - *ended;
-	*ended = start + e->took;
+	f.think = start - *thread_end(m, e->thread);
 	draft_put(&d[COL_THINK], m, &f, f.think);
 	draft_put(&d[COL_TOOK], m, &f, e->took);
 	draft_put(&d[COL_CPU], m, &f, e->cpu);
+	*thread_end(m, e->thread) = start + e->took;
 }
 
 static void draft_start(struct block_writer *b, struct draft *d, size_t count, bool choose)
@@ -676,12 +675,13 @@ static bool times_take(struct block_reader *b, unsigned op, struct facts *f, str
 	const struct model_key *keys = b->keys[op];
 	struct model *m = b->model;
 
+	/* The memory may change under the columns: it has no place of its own. */
+	uint64_t ended = *thread_end(m, f->thread);
 	f->think = column_take(m, &c[COL_THINK], &keys[COL_THINK], f);
 	ev->took_ns = column_take(m, &c[COL_TOOK], &keys[COL_TOOK], f);
 	ev->cpu_ns = column_take(m, &c[COL_CPU], &keys[COL_CPU], f);
-	uint64_t *ended = thread_end(m, f->thread);
-	uint64_t start = *ended + f->think;
-	*ended = start + ev->took_ns;
+	uint64_t start = ended + f->think;
+	*thread_end(m, f->thread) = start + ev->took_ns;
 	ev->start_ns = b->info.base_ns + start;
 	return !c[COL_THINK].bad && !c[COL_TOOK].bad && !c[COL_CPU].bad;
 }
