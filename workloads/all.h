@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* Every workload there is; workloads.c lists them. */
+#ifndef ALL_H
+#define ALL_H
+
+#include "workload.h"
+
+extern const struct workload workload_sqlite_tpcb;
+extern const struct workload workload_sqlite_bulk;
+
+#endif
