@@ -22,6 +22,8 @@ extern const char *const run_kind_names[]; /* NULL-terminated */
 #define RESULT_OP_THINK "(think)" /* CPU time of the application between two operations */
 #define RESULT_OP_DISPATCH                                                                         \
 	"(dispatch)" /* from the end of the last predecessor to the start of the call */
+/* Not on any path: the latency of one operation of a real run, in the workload's own unit. */
+#define RESULT_OP_WORKLOAD "(operation)"
 
 /* One operation on one class of file. */
 struct result_class {

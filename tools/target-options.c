@@ -8,6 +8,18 @@
 #include "interrupt.h"
 #include "vec.h"
 
+void target_options_operands(struct target_options *o, int count, char **words)
+{
+	for (int i = 0; i < count; i++)
+		vec_push(&o->on, words[i]);
+}
+
+void target_options_done(struct target_options *o)
+{
+	vec_free(&o->on);
+	vec_free(&o->labels);
+}
+
 static int add_target(
 	struct target_set *set, const struct target_options *o, const char *spec, struct error *err)
 {

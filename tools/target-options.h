@@ -31,6 +31,12 @@ struct target_options {
 		"force", 0, OPT_FLAG, &(o)->scratch.force, NULL, "overwrite what is on --device"   \
 	}
 
+/* "--on ext4 xfs": the words after the last option are targets too. For commands without other
+ * operands. */
+void target_options_operands(struct target_options *o, int count, char **words);
+
+void target_options_done(struct target_options *o);
+
 /* The targets of one command, ready to be made one at a time. */
 struct target_set {
 	struct target **at;

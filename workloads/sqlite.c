@@ -16,6 +16,7 @@ const char *const sqlite_journal_modes[] = {
 const char *const sqlite_synchronous[] = {"off", "normal", "full", "extra", NULL};
 const char *const sqlite_page_sizes[] = {
 	"512", "1024", "2048", "4096", "8192", "16384", "32768", "65536", NULL};
+const char *const sqlite_checkpoints[] = {"passive", "restart", "truncate", NULL};
 
 /* SQLite's error as ours: what failed, SQLite's words, and the system's where there was one. */
 static int sqlite_error(sqlite3 *db, int code, const char *what, struct error *err)
@@ -39,8 +40,8 @@ static int sqlite_error(sqlite3 *db, int code, const char *what, struct error *e
  */
 static int wait_for_lock(void *unused, int attempt)
 {
-	enum { FIRST_US = 50, LONGEST_US = 5000, GIVE_UP_US = 60000000 };
-	unsigned us = attempt < 7 ? FIRST_US << attempt : LONGEST_US;
+	enum { FIRST_US = 50, LONGEST_US = 1000, GIVE_UP_US = 60000000 };
+	unsigned us = attempt < 5 ? FIRST_US << attempt : LONGEST_US;
 	unsigned jitter = ((unsigned)getpid() * 2654435761U ^ (unsigned)attempt * 40503U) >> 8;
 
 	(void)unused;
@@ -70,18 +71,36 @@ static int set_journal_mode(sqlite3 *db, const char *mode, struct error *err)
 	return 0;
 }
 
+/*
+ * A passive checkpoint lets other writers append meanwhile, so with several of them the WAL is
+ * never complete, keeps growing, and every commit tries again: what is measured is luck. The other
+ * modes wait for the writers once and start over.
+ */
+static int checkpoint_when_full(void *arg, sqlite3 *db, const char *name, int pages)
+{
+	static const int modes[] = {
+		SQLITE_CHECKPOINT_PASSIVE,
+		SQLITE_CHECKPOINT_RESTART,
+		SQLITE_CHECKPOINT_TRUNCATE,
+	};
+	const struct sqlite_settings *s = arg;
+
+	if (s->wal_autocheckpoint && (uint64_t)pages >= s->wal_autocheckpoint)
+		sqlite3_wal_checkpoint_v2(db, name, modes[s->checkpoint], NULL, NULL);
+	return SQLITE_OK;
+}
+
 static int apply_settings(sqlite3 *db, const struct sqlite_settings *s, struct error *err)
 {
 	auto_free char *size = xasprintf("pragma page_size=%s", sqlite_page_sizes[s->page_size]);
-	auto_free char *rest =
-		xasprintf("pragma synchronous=%s; pragma cache_size=-%" PRIu64
-			  "; pragma mmap_size=%" PRIu64 "; pragma wal_autocheckpoint=%" PRIu64,
-			sqlite_synchronous[s->synchronous], s->cache_size >> 10, s->mmap_size,
-			s->wal_autocheckpoint);
+	auto_free char *rest = xasprintf("pragma synchronous=%s; pragma cache_size=-%" PRIu64
+					 "; pragma mmap_size=%" PRIu64,
+		sqlite_synchronous[s->synchronous], s->cache_size >> 10, s->mmap_size);
 	int r = sqlite_exec(db, size, err);
 
 	if (!r)
 		r = set_journal_mode(db, sqlite_journal_modes[s->journal_mode], err);
+	sqlite3_wal_hook(db, checkpoint_when_full, (void *)s);
 	return r ? r : sqlite_exec(db, rest, err);
 }
 

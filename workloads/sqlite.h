@@ -9,14 +9,15 @@
 #include "param.h"
 
 struct sqlite_settings {
-	unsigned journal_mode, synchronous, page_size; /* indexes into the choices */
-	uint64_t cache_size, mmap_size;                /* bytes */
-	uint64_t wal_autocheckpoint;                   /* pages */
+	unsigned journal_mode, synchronous, page_size, checkpoint; /* indexes into the choices */
+	uint64_t cache_size, mmap_size;                            /* bytes */
+	uint64_t wal_autocheckpoint;                               /* pages */
 };
 
 extern const char *const sqlite_journal_modes[];
 extern const char *const sqlite_synchronous[];
 extern const char *const sqlite_page_sizes[];
+extern const char *const sqlite_checkpoints[];
 
 /* The rows of these settings for a workload whose struct `type` has them as its member `db`. */
 #define SQLITE_PARAMS(type)                                                                        \
@@ -30,15 +31,19 @@ extern const char *const sqlite_page_sizes[];
 			NULL, "page cache of each connection"},                                    \
 		{"mmap_size", PARAM_SIZE, offsetof(type, db.mmap_size), "0", 0, 0, NULL,           \
 			"read this much of the file through a mapping"},                           \
+		{"wal_autocheckpoint", PARAM_NUMBER, offsetof(type, db.wal_autocheckpoint),        \
+			"1000", 0, 1 << 30, NULL,                                                  \
+			"pages in the WAL before a checkpoint; 0 = never"},                        \
 	{                                                                                          \
-		"wal_autocheckpoint", PARAM_NUMBER, offsetof(type, db.wal_autocheckpoint), "1000", \
-			0, 1 << 30, NULL, "pages in the WAL before a checkpoint; 0 = never"        \
+		"checkpoint", PARAM_CHOICE, offsetof(type, db.checkpoint), "restart", 0, 0,        \
+			sqlite_checkpoints,                                                        \
+			"how; passive is SQLite's own way, and may never end the WAL"              \
 	}
 
 /*
  * Open (or create) the database `dir`/data.db as the settings say; temporary files go to `dir` too.
  * An error if SQLite falls back to another journal mode. Waits for other connections' locks for up
- * to a minute.
+ * to a minute. `settings` must live as long as the connection.
  */
 int sqlite_open(
 	sqlite3 **ret, const struct sqlite_settings *settings, const char *dir, struct error *err);

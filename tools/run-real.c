@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+#include "run-real.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "child.h"
+#include "cleanup.h"
+#include "interrupt.h"
+#include "progress.h"
+#include "target-run.h"
+#include "vec.h"
+
+/* What a part of the workload needs, on its way into the child. */
+struct job {
+	const struct workload_spec *spec;
+	const char *dir;
+	struct outcome *outcome; /* shared */
+};
+
+static int prepare(void *arg, struct error *err)
+{
+	struct job *job = arg;
+
+	return job->spec->workload->prepare(job->spec->settings, job->dir, err);
+}
+
+static int run(void *arg, struct error *err)
+{
+	struct job *job = arg;
+
+	return job->spec->workload->run(job->spec->settings, job->dir, job->outcome, err);
+}
+
+static int check(void *arg, struct error *err)
+{
+	struct job *job = arg;
+
+	return job->spec->workload->check(job->spec->settings, job->dir, err);
+}
+
+/* A failure goes into the result and the command goes on, unless it is the user who stopped it. */
+static int keep_failure(
+	const char *part, const struct error *failure, struct result_run *result, struct error *err)
+{
+	if (interrupted())
+		return error_set(err, EINTR, "interrupted");
+	if (!result->failure)
+		result->failure = xasprintf("%s: %s", part, failure->text);
+	return 0;
+}
+
+static int do_part(const char *name, int (*part)(void *arg, struct error *err), struct job *job,
+	struct result_run *result, uint64_t *cpu_ns, struct error *err)
+{
+	auto_free char *phase = xasprintf("%s: %s", result->target, name);
+	struct error failure = {0};
+	struct progress progress;
+
+	if (result->failure)
+		return 0;
+	progress_start(&progress, phase, 0);
+	int r = child_run(part, job, cpu_ns, &failure);
+	progress_end(&progress);
+	return r < 0 ? keep_failure(name, &failure, result, err) : 0;
+}
+
+/* The disk may be full by now, so these can fail for the same reasons. */
+static int do_settle(struct target_run *measured,
+	int (*settle)(struct target_run *m, struct error *err), struct error *err)
+{
+	struct error failure = {0};
+	int r = settle(measured, &failure);
+
+	return r < 0 ? keep_failure("sync", &failure, measured->run, err) : 0;
+}
+
+static void keep_outcome(const struct outcome *o, struct result_run *result)
+{
+	struct result_class *c = result_run_class(result, RESULT_OP_WORKLOAD, "");
+
+	result->elapsed_ns = o->elapsed_ns;
+	result->operations = o->operations;
+	result->metric_value = o->metric_value;
+	snprintf(result->metric_name, sizeof(result->metric_name), "%s", o->metric_name);
+	snprintf(result->metric_unit, sizeof(result->metric_unit), "%s", o->metric_unit);
+	c->count = o->latency.count;
+	c->total_ns = o->latency.sum_ns;
+	c->p50_ns = hist_quantile(&o->latency, 0.5);
+	c->p90_ns = hist_quantile(&o->latency, 0.9);
+	c->p99_ns = hist_quantile(&o->latency, 0.99);
+	c->max_ns = o->latency.max_ns;
+	if (o->failures && !result->failure)
+		result->failure = xasprintf("%" PRIu64 " of %" PRIu64 " operations failed",
+			o->failures, o->failures + o->operations);
+}
+
+static int all_parts(struct job *job, struct target *t, uint64_t repeat, struct result_run *result,
+	struct error *err)
+{
+	struct target_run measured;
+
+	result->kind = RUN_REAL;
+	target_run_begin(&measured, t, repeat, result);
+	int r = do_part("prepare", prepare, job, result, NULL, err);
+	if (!r)
+		r = do_settle(&measured, target_run_settle, err);
+	if (!r)
+		r = do_part("run", run, job, result, &result->cpu_ns, err);
+	if (!r)
+		r = do_settle(&measured, target_run_end, err);
+	if (!r && !result->failure)
+		keep_outcome(job->outcome, result);
+	return r ? r : do_part("check", check, job, result, NULL, err);
+}
+
+int run_real(const struct workload_spec *spec, struct target *t, uint64_t repeat,
+	struct result_run *result, struct error *err)
+{
+	struct outcome *outcome = shared_memory(sizeof(*outcome));
+	struct job job = {spec, target_path(t), outcome};
+	int r = all_parts(&job, t, repeat, result, err);
+
+	shared_memory_free(outcome, sizeof(*outcome));
+	return r;
+}
