@@ -19,65 +19,70 @@ static uint64_t word_at(const uint8_t *p, size_t i)
 	return word;
 }
 
-/* Is every byte of the first word, and every word the one before? */
+/* Is every word the one before it? */
 static bool is_repeated(const uint8_t *p, size_t size)
 {
 	return size > sizeof(uint64_t) && !memcmp(p, p + 8, size - 8);
 }
 
-/*
- * A word is predictable if it is made of few different bytes' worth of information: zero in its
- * upper half, a neighbour of the word before, or text-like (all bytes below 0x80).
- */
-static bool is_predictable(uint64_t word, uint64_t before)
+/* What a word costs a compressor, in halves of its size. */
+enum { COST_NOTHING = 0, COST_TEXT = 1, COST_ALL = 2 };
+
+static unsigned word_cost(uint64_t word, uint64_t before)
 {
 	uint64_t difference = word ^ before;
-	const uint64_t high_bits = UINT64_C(0x8080808080808080);
 
 	if (!(word >> 32) || !(word << 32) || !(difference >> 32) || !(difference << 32))
-		return true;
-	return !(word & high_bits);
+		return COST_NOTHING;
+	return word & UINT64_C(0x8080808080808080) ? COST_ALL : COST_TEXT;
 }
 
-static unsigned unpredictable_words(const uint8_t *line)
+static unsigned words_cost(const uint8_t *p, size_t words)
 {
 	uint64_t before = 0;
-	unsigned count = 0;
+	unsigned cost = 0;
 
-	for (size_t i = 0; i < LINE_WORDS; i++) {
-		uint64_t word = word_at(line, i);
-		count += !is_predictable(word, before);
+	for (size_t i = 0; i < words; i++) {
+		uint64_t word = word_at(p, i);
+		cost += word_cost(word, before);
 		before = word;
 	}
-	return count;
+	return cost;
 }
 
-static enum content classify_short(const uint8_t *p, size_t size)
+/* The class of data of which `words` words were seen to cost so much. */
+static enum content class_of_cost(unsigned cost, size_t words)
 {
-	uint8_t line[LINE_BYTES] = {0};
+	size_t k = (cost * LINE_WORDS / COST_ALL + words / 2) / words;
 
-	memcpy(line, p, size);
-	unsigned words = unpredictable_words(line);
-	unsigned whole = (unsigned)(size + 7) / 8;
-	return (enum content)(CONTENT_WORDS + (words * LINE_WORDS + whole - 1) / whole);
+	return (enum content)(CONTENT_WORDS + (k ? k : 1));
+}
+
+/* Less than a word. */
+static enum content classify_tiny(const uint8_t *p, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		if (p[i])
+			return CONTENT_RANDOM;
+	return size ? CONTENT_ZERO : CONTENT_UNKNOWN;
 }
 
 enum content content_classify(const void *data, size_t size)
 {
 	const uint8_t *p = data;
 	size_t lines = size / LINE_BYTES, step = (lines + LINES_MAX - 1) / LINES_MAX;
-	unsigned words = 0, looked = 0;
+	unsigned cost = 0;
+	size_t looked = 0;
 
-	if (!size)
-		return CONTENT_UNKNOWN;
+	if (size < sizeof(uint64_t))
+		return classify_tiny(p, size);
 	if (is_repeated(p, size))
 		return word_at(p, 0) ? CONTENT_REPEATED : CONTENT_ZERO;
 	if (!lines)
-		return classify_short(p, size);
+		return class_of_cost(words_cost(p, size / 8), size / 8);
 	for (size_t i = 0; i < lines; i += step, looked++)
-		words += unpredictable_words(p + i * LINE_BYTES);
-	unsigned k = (words + looked / 2) / looked;
-	return (enum content)(CONTENT_WORDS + (k ? k : 1));
+		cost += words_cost(p + i * LINE_BYTES, LINE_WORDS);
+	return class_of_cost(cost, looked * LINE_WORDS);
 }
 
 uint64_t content_hash(const void *data, size_t size)

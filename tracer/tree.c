@@ -139,14 +139,17 @@ static void find_extents(struct walk *w, int fd, off_t size)
 	}
 }
 
+/* Pieces spread over the extents, or over the only one. */
 static enum content sample_content(struct walk *w, int fd)
 {
 	uint8_t sample[SAMPLE_PIECES * SAMPLE_BYTES];
-	size_t got = 0;
+	size_t got = 0, count = w->extents.count;
 
 	for (size_t i = 0; i < SAMPLE_PIECES; i++) {
-		const struct tree_extent *e = &w->extents.at[i * w->extents.count / SAMPLE_PIECES];
-		uint64_t skip = e->size / SAMPLE_PIECES * i;
+		const struct tree_extent *e = &w->extents.at[i * count / SAMPLE_PIECES];
+		uint64_t skip = count > 1 ? 0 : max_u64(e->size / SAMPLE_PIECES, SAMPLE_BYTES) * i;
+		if (skip >= e->size)
+			break;
 		ssize_t n = pread_full(fd, sample + got, min_u64(SAMPLE_BYTES, e->size - skip),
 			(off_t)(e->offset + skip));
 		if (n > 0)

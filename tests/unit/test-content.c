@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "check.h"
+#include "content.h"
+#include "fileclass.h"
+#include "rng.h"
+
+/* Data filled as a class is classified as that class, whatever its size. */
+TEST(filled_data_has_its_class)
+{
+	static uint8_t data[65536];
+	const size_t sizes[] = {512, 4096, 8192, 65536};
+
+	for (enum content c = CONTENT_ZERO; c < CONTENT_LIMIT; c++) {
+		for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+			content_fill(c, 42, data, sizes[i]);
+			CHECK_EQ(content_classify(data, sizes[i]), c);
+		}
+	}
+}
+
+TEST(fill_is_repeatable_and_depends_on_the_seed)
+{
+	uint8_t a[1000], b[1000];
+
+	content_fill(CONTENT_RANDOM, 1, a, sizeof(a));
+	content_fill(CONTENT_RANDOM, 1, b, sizeof(b));
+	CHECK_BYTES(a, b, sizeof(a));
+	content_fill(CONTENT_RANDOM, 2, b, sizeof(b));
+	CHECK(memcmp(a, b, sizeof(a)));
+}
+
+TEST(short_data_is_classified)
+{
+	const char zero[100] = {0};
+	char text[] = "the quick brown fox jumps over the lazy dog";
+	uint8_t noise[24];
+	struct rng rng;
+
+	rng_init(&rng, 5);
+	for (size_t i = 0; i < sizeof(noise); i++)
+		noise[i] = (uint8_t)rng_next(&rng) | 0x80;
+	CHECK_EQ(content_classify(zero, 0), CONTENT_UNKNOWN);
+	CHECK_EQ(content_classify(zero, 1), CONTENT_ZERO);
+	CHECK_EQ(content_classify(zero, 100), CONTENT_ZERO);
+	CHECK(content_classify(text, sizeof(text)) < CONTENT_RANDOM);
+	CHECK_EQ(content_classify(noise, sizeof(noise)), CONTENT_RANDOM);
+}
+
+TEST(one_byte_that_differs_is_not_zero)
+{
+	static uint8_t data[8192];
+
+	data[5000] = 1;
+	CHECK(content_classify(data, sizeof(data)) != CONTENT_ZERO);
+	CHECK(content_hash(data, 8192) != content_hash(data, 8191));
+}
+
+TEST(every_class_has_a_name)
+{
+	for (enum content c = CONTENT_UNKNOWN; c < CONTENT_LIMIT; c++)
+		CHECK(strcmp(content_name(c), "?"));
+	CHECK_EQ(content_name(CONTENT_RANDOM), "random");
+	CHECK_EQ(content_name(CONTENT_LIMIT), "?");
+}
+
+static enum file_class class_of(const char *name)
+{
+	return file_class_of((struct text){name, strlen(name)});
+}
+
+TEST(files_are_classified_by_name)
+{
+	CHECK_EQ(class_of("test.db"), FILE_DATABASE);
+	CHECK_EQ(class_of("test.db-wal"), FILE_WAL);
+	CHECK_EQ(class_of("test.db-journal"), FILE_JOURNAL);
+	CHECK_EQ(class_of("test.db-shm"), FILE_SHM);
+	CHECK_EQ(class_of("etilqs_a1b2c3"), FILE_TEMP);
+	CHECK_EQ(class_of("000000010000000000000001"), FILE_WAL);
+	CHECK_EQ(class_of("16384"), FILE_DATABASE);
+	CHECK_EQ(class_of("16384_fsm"), FILE_DATABASE);
+	CHECK_EQ(class_of("16384.1"), FILE_DATABASE);
+	CHECK_EQ(class_of("ib_logfile0"), FILE_WAL);
+	CHECK_EQ(class_of("#ib_redo12"), FILE_WAL);
+	CHECK_EQ(class_of("ibdata1"), FILE_DATABASE);
+	CHECK_EQ(class_of("sbtest1.ibd"), FILE_DATABASE);
+	CHECK_EQ(class_of("notes.txt"), FILE_OTHER);
+	CHECK_EQ(class_of(""), FILE_OTHER);
+}
+
+TEST(class_names_go_both_ways)
+{
+	for (enum file_class c = FILE_OTHER; c < FILE_CLASS_COUNT; c++)
+		CHECK_EQ(file_class_by_name(file_class_name(c)), c);
+	CHECK_EQ(file_class_by_name("nonsense"), FILE_CLASS_COUNT);
+}
