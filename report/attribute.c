@@ -17,26 +17,36 @@ static struct share *share_at(struct shares *s, const char *op, const char *file
 	return share;
 }
 
+/* In unsigned numbers, so that absurd values of a foreign file wrap instead of trapping. */
+static void add_signed(int64_t *sum, int sign, uint64_t ns)
+{
+	*sum = (int64_t)((uint64_t)*sum + (sign < 0 ? -ns : ns));
+}
+
 /* Add (sign 1) or subtract (sign -1) the critical path of a run. */
 static void add_run(struct shares *s, const struct result_run *run, int sign)
 {
-	int64_t rest = (int64_t)run->elapsed_ns;
+	uint64_t rest = run->elapsed_ns;
 
 	vec_each (c, &run->classes) {
-		int64_t ns = (int64_t)c->critical_ns;
-		rest -= ns;
-		if (ns)
-			share_at(s, c->op, c->file_class)->ns += sign * ns;
+		rest -= c->critical_ns;
+		if (c->critical_ns)
+			add_signed(&share_at(s, c->op, c->file_class)->ns, sign, c->critical_ns);
 	}
 	if (rest)
-		share_at(s, RESULT_OP_REST, "")->ns += sign * rest;
-	s->total_ns += sign * (int64_t)run->elapsed_ns;
+		add_signed(&share_at(s, RESULT_OP_REST, "")->ns, sign, rest);
+	add_signed(&s->total_ns, sign, run->elapsed_ns);
+}
+
+uint64_t share_size(int64_t ns)
+{
+	return ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
 }
 
 static int by_size(const void *a, const void *b)
 {
 	const struct share *x = a, *y = b;
-	int64_t p = llabs(x->ns), q = llabs(y->ns);
+	uint64_t p = share_size(x->ns), q = share_size(y->ns);
 
 	if (p != q)
 		return p < q ? 1 : -1;
