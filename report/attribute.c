@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fileclass.h"
+
 static struct share *share_at(struct shares *s, const char *op, const char *file_class)
 {
 	for (size_t i = 0; i < s->count; i++)
@@ -92,29 +94,27 @@ int64_t shares_of(const struct shares *s, const char *op, const char *file_class
 
 static const struct {
 	const char *name, *words;
-} pseudo_words[] =
-	{
-		{RESULT_OP_THINK, "the application's CPU time"},
-		{RESULT_OP_DISPATCH, "getting calls started"},
-		{RESULT_OP_REST, "time not attributed"},
-},
-  class_words[] = {
-	  {"database", "the database file"},
-	  {"wal", "the WAL"},
-	  {"journal", "the rollback journal"},
-	  {"shm", "the shared-memory file"},
-	  {"temp", "temporary files"},
-	  {"directory", "directories"},
-	  {"other", "other files"},
+} pseudo_words[] = {
+	{RESULT_OP_THINK, "the application's CPU time"},
+	{RESULT_OP_DISPATCH, "getting calls started"},
+	{RESULT_OP_REST, "time not attributed"},
+};
+
+static const char *const class_words[FILE_CLASS_COUNT] = {
+	[FILE_OTHER] = "other files",
+	[FILE_DATABASE] = "the database file",
+	[FILE_WAL] = "the WAL",
+	[FILE_JOURNAL] = "the rollback journal",
+	[FILE_SHM] = "the shared-memory file",
+	[FILE_TEMP] = "temporary files",
+	[FILE_DIRECTORY] = "directories",
 };
 
 const char *share_words(const char *op, const char *file_class, char out[64])
 {
-	const char *words = file_class;
+	enum file_class class = file_class_by_name(file_class);
+	const char *words = class < FILE_CLASS_COUNT ? class_words[class] : file_class;
 
-	for (size_t i = 0; i < ARRAY_SIZE(class_words); i++)
-		if (!strcmp(class_words[i].name, file_class))
-			words = class_words[i].words;
 	snprintf(out, 64, "%s%s%s", op, *words ? " on " : "", words);
 	for (size_t i = 0; i < ARRAY_SIZE(pseudo_words); i++)
 		if (!strcmp(pseudo_words[i].name, op))

@@ -195,11 +195,13 @@ static void print_matrix(const struct layout *l, const struct matrix *m)
 	}
 }
 
-static const struct result_class *class_of(const struct result_run *run, const struct row *row)
+static const struct result_class *class_of(
+	const struct result_run *run, const char *op, const char *file_class)
 {
-	vec_each (c, &run->classes)
-		if (!strcmp(c->op, row->op) && !strcmp(c->file_class, row->file_class))
-			return c;
+	if (run)
+		vec_each (c, &run->classes)
+			if (!strcmp(c->op, op) && !strcmp(c->file_class, file_class))
+				return c;
 	return NULL;
 }
 
@@ -211,6 +213,20 @@ static void latency_cell(struct table *t, const struct result_class *c)
 		table_text(t, "%s / %s", format_ns(c->p50_ns, &p50), format_ns(c->p99_ns, &p99));
 	else
 		table_text(t, "-");
+}
+
+/* One operation of the workload itself, from the real runs. */
+static void workload_latencies(struct table *t, const struct matrix *m, size_t first, size_t end)
+{
+	const struct result_run *any = m->columns.at[first].target->real_run;
+
+	if (!any)
+		return;
+	table_text(t, "%s", any->metric_unit);
+	table_text(t, "(real)");
+	for (size_t i = first; i < end; i++)
+		latency_cell(
+			t, class_of(m->columns.at[i].target->real_run, RESULT_OP_WORKLOAD, ""));
 }
 
 static void print_latencies(const struct layout *l, const struct matrix *m)
@@ -226,9 +242,11 @@ static void print_latencies(const struct layout *l, const struct matrix *m)
 			table_text(t, "%s", row->op);
 			table_text(t, "%s", row->file_class);
 			for (size_t j = first; j < end; j++)
-				latency_cell(t, class_of(m->columns.at[j].target->replay_run, row));
+				latency_cell(t, class_of(m->columns.at[j].target->replay_run,
+							row->op, row->file_class));
 			shown++;
 		}
+		workload_latencies(t, m, first, end);
 		layout_table(l, t);
 	}
 }
@@ -268,7 +286,10 @@ void section_attribution(const struct layout *l, const struct view *v)
 		print_matrix(l, &m);
 		print_differences(l, v);
 		layout_heading(l, "LATENCY OF ONE CALL");
-		layout_text(l, 2, "", "Median / 99th percentile over all calls of these runs.");
+		layout_text(l, 2, "",
+			"Median / 99th percentile over all calls of these runs; (real): of one "
+			"operation of "
+			"the workload in the median real run.");
 		print_latencies(l, &m);
 	}
 	matrix_done(&m);
