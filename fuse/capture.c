@@ -188,6 +188,28 @@ const char *capture_path(const struct capture *c)
 	return c->path;
 }
 
+static uint64_t tree_ident(void *arg, uint64_t dev, uint64_t ino, int path_fd)
+{
+	struct capture *c = arg;
+
+	return inode_table_ident(c->inodes, path_fd);
+}
+
+static int tree_emit(void *arg, const struct tree_entry *entry, struct error *err)
+{
+	struct capture *c = arg;
+
+	return trace_writer_tree(c->writer, entry, err);
+}
+
+int capture_write_tree(struct capture *c, struct error *err)
+{
+	const struct tree_visitor visitor = {tree_ident, tree_emit, c};
+	auto_pin struct inode_pin root = inode_pin(c->inodes, inode_of(c->inodes, FUSE_ROOT_ID));
+
+	return tree_scan(root.fd, &visitor, err);
+}
+
 static int unmount(const struct capture *c, struct error *err)
 {
 	const char *const argv[] = {"fusermount3", "-u", "-z", "-q", c->path, NULL};
