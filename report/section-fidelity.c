@@ -209,7 +209,7 @@ static void print_device(const struct layout *l, const json_t *device)
 static void print_targets(const struct layout *l, const struct view *v)
 {
 	vec_each (t, &v->targets) {
-		const struct result_run *run = t->replay_run ? t->replay_run : t->real_run;
+		const struct result_run *run = t->real_run ? t->real_run : t->replay_run;
 		char lead[80], name[64];
 		if (!run || !run->options || !run->options[0])
 			continue;

@@ -25,7 +25,6 @@ for i in 1 2 3 4; do
 done
 results w "${ext4[@]}" >ext4.json
 results w "${btrfs[@]}" >btrfs.json
-results other "${btrfs[@]}" >other.json
 
 expect 0 "$FSREEL" report ext4.json btrfs.json
 expect_text 'ext4 is fastest: 1.00 s, the median of 4 real runs. That is certain' "$out"
@@ -43,10 +42,20 @@ for name in trace environment runs prediction ranking attribution kind target re
 	expect_text "\"$name\":" "$out"
 done
 
+# Several workloads: one table before the reports.
+results other "${ext4[@]}" "${btrfs[@]}" >other.json
+expect 0 "$FSREEL" report ext4.json btrfs.json other.json
+expect_text '^  w +1.00 s \* +3.00 s $' "$(sed 's/ *$/ /' <<<"$out")"
+expect_text '^  score by sums +200.0 +66.7 $' "$(sed 's/ *$/ /' <<<"$out")"
+expect_text '^  m-score +2.00 +0.67 $' "$(sed 's/ *$/ /' <<<"$out")"
+! awk 'length > 80' <<<"$out" | grep . || fail "lines longer than 80 columns"
+
 expect 2 "$FSREEL" report ext4.json --baseline zfs
 expect_text "no target 'zfs' in these results; they have ext4" "$err"
-expect 2 "$FSREEL" report ext4.json other.json
-expect_text "other.json is about the workload 'other'" "$err"
+sed 's/"runs"/"trace":{"sha256":"11"},&/' ext4.json >a.json
+sed 's/"runs"/"trace":{"sha256":"22"},&/' btrfs.json >b.json
+expect 2 "$FSREEL" report a.json b.json
+expect_text 'b.json holds replays of another trace' "$err"
 expect 2 "$FSREEL" report none.json
 expect_text 'cannot open none.json: No such file' "$err"
 expect 2 "$FSREEL" report .
