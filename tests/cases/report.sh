@@ -50,6 +50,12 @@ expect_text '^  score by sums +200.0 +66.7 $' "$(sed 's/ *$/ /' <<<"$out")"
 expect_text '^  m-score +2.00 +0.67 $' "$(sed 's/ *$/ /' <<<"$out")"
 ! awk 'length > 80' <<<"$out" | grep . || fail "lines longer than 80 columns"
 
+# Every name is explained.
+expect 0 "$FSREEL" report --json ext4.json btrfs.json
+for name in $(grep -oE '"[a-z0-9_]+":' <<<"$out" | tr -d '":' | sort -u); do
+	grep -qE "\`$name(\\[\\])?\`" "$TEST_LIB/../../docs/results.md" || fail "docs/results.md does not name $name"
+done
+
 expect 2 "$FSREEL" report ext4.json --baseline zfs
 expect_text "no target 'zfs' in these results; they have ext4" "$err"
 sed 's/"runs"/"trace":{"sha256":"11"},&/' ext4.json >a.json
