@@ -206,6 +206,17 @@ static void print_device(const struct layout *l, const json_t *device)
 		layout_text(l, 2, "device: ", "%s", p.text);
 }
 
+static void print_capture(const struct layout *l, const json_t *capture)
+{
+	const char *target = json_string_value(json_object_get(capture, "target"));
+	json_int_t ns = json_integer_value(json_object_get(capture, "elapsed_ns"));
+	struct unit_text text;
+
+	if (target && ns > 0)
+		layout_text(l, 2, "capture: ", "on %s, %s with the pass-through in between", target,
+			format_ns((uint64_t)ns, &text));
+}
+
 static void print_targets(const struct layout *l, const struct view *v)
 {
 	vec_each (t, &v->targets) {
@@ -234,6 +245,7 @@ void section_environment(const struct layout *l, const struct view *v)
 			&text),
 		fact(v, "date"), fact(v, "fsreel"));
 	print_device(l, device);
+	print_capture(l, json_object_get(r->environment, "capture"));
 	print_targets(l, v);
 	if (r->trace_sha256)
 		layout_text(l, 2, "trace: ", "%s, %s events, sha256 %.16s...",
