@@ -24,84 +24,22 @@
 #include <string.h>
 #include <sys/file.h>
 
-#include "scene.h"
+#include "order.h"
 
 #define MAX_NAME  255
 #define MAX_VALUE 65536
-#define MAX_DEPTH 256
-
-enum gone_kind { GONE_HANDLE_SLOT, GONE_DIR_SLOT, GONE_NAME, GONE_NODE };
-
-/* To be used again or forgotten once step `after` and all before it are finished. */
-struct gone {
-	enum gone_kind kind;
-	uint64_t a, b;
-	uint64_t after;
-};
 
 struct compiler {
 	struct trace_reader *trace;
 	const struct replay_options *options;
-	struct files *files;
 	struct survey survey;
 	struct scene *scene;
-	struct deps *deps;
-	struct life dir_moves;  /* renames of directories, against all that goes by path */
+	struct slots slots;
+	struct ordering ordering;
 	uint64_t client_cpu_ns; /* of the capture itself, in each call */
-	uint64_t events, steps;
+	uint64_t events;
 	struct divergences unresolved;
-	VEC(uint32_t) free_handles, free_dirs;
-	uint32_t next_handle, next_dir;
-	VEC(struct gone) gone; /* a queue from gone_head on */
-	size_t gone_head;
 };
-
-/* What an event is about, found once. */
-struct subject {
-	struct node *node, *node2; /* of ev->file, ev->file2 */
-	struct open_file *handle, *handle2;
-	struct node *dir, *dir2; /* whose names the call goes through, or NULL */
-	struct text path;        /* the name in `dir` when that is not ev->name */
-	bool by_path;            /* through (dir, path) because there is no handle */
-	bool met;                /* create: the file was there */
-	uint64_t size_before;
-};
-
-/* ---- what is gone ---- */
-
-static void retire(struct compiler *c, enum gone_kind kind, uint64_t a, uint64_t b)
-{
-	vec_push(&c->gone, (struct gone){kind, a, b, c->steps});
-}
-
-static void reuse(struct compiler *c, const struct gone *g)
-{
-	switch (g->kind) {
-	case GONE_HANDLE_SLOT:
-		vec_push(&c->free_handles, (uint32_t)g->a);
-		break;
-	case GONE_DIR_SLOT:
-		vec_push(&c->free_dirs, (uint32_t)g->a);
-		break;
-	case GONE_NAME:
-		scene_forget_binding(c->scene, g->a, g->b, g->after);
-		break;
-	case GONE_NODE:
-		scene_forget_node(c->scene, g->a, g->after);
-		break;
-	}
-}
-
-static void reuse_gone(struct compiler *c, uint64_t oldest)
-{
-	while (c->gone_head < c->gone.count && c->gone.at[c->gone_head].after < oldest)
-		reuse(c, &c->gone.at[c->gone_head++]);
-	if (c->gone_head > 1024 && c->gone_head * 2 > c->gone.count) {
-		c->gone.count -= c->gone_head;
-		memmove(c->gone.at, c->gone.at + c->gone_head, c->gone.count * sizeof(*c->gone.at));
-		c->gone_head = 0;
-	}
-}
 
 /* ---- check ---- */
 
@@ -189,30 +127,6 @@ static const char *check_event(const struct event *ev)
 
 /* ---- resolve ---- */
 
-static uint32_t take_slot(uint32_t *next, uint32_t limit, uint32_t *free_slots, size_t *free_count)
-{
-	if (*free_count > 0)
-		return free_slots[--*free_count];
-	return *next < limit ? (*next)++ : SLOT_NONE;
-}
-
-/* The slot of a directory; its way from the root is told to the run-time table at first use. */
-static uint32_t dir_slot(struct compiler *c, struct node *dir, unsigned depth)
-{
-	if (dir->dir_slot != SLOT_NONE)
-		return dir->dir_slot;
-	if (!node_is_dir(dir) || dir->names.count == 0 || depth > MAX_DEPTH)
-		return SLOT_NONE;
-	const struct node_name *name = &dir->names.at[dir->names.count - 1];
-	struct node *parent = scene_node(c->scene, name->dir);
-	uint32_t up = parent ? dir_slot(c, parent, depth + 1) : SLOT_NONE;
-	if (up == SLOT_NONE)
-		return SLOT_NONE;
-	dir->dir_slot = take_slot(&c->next_dir, UINT32_MAX, c->free_dirs.at, &c->free_dirs.count);
-	files_dir_set(c->files, dir->dir_slot, up, name->text);
-	return dir->dir_slot;
-}
-
 static const char *resolve_dir(
 	struct compiler *c, uint64_t id, struct node **ret, uint32_t *ret_slot)
 {
@@ -220,7 +134,7 @@ static const char *resolve_dir(
 
 	if (!dir)
 		return "its directory is not known";
-	*ret_slot = dir_slot(c, dir, 0);
+	*ret_slot = slots_dir(&c->slots, dir);
 	if (*ret_slot == SLOT_NONE)
 		return node_is_dir(dir) ? "its directory has no name any more"
 		                        : "its directory is not a directory";
@@ -307,8 +221,6 @@ static const char *resolve_statfs(struct compiler *c, struct subject *s, struct 
 	return resolve_dir(c, node ? node->id : TREE_ROOT, &s->dir, &d->args.dir);
 }
 
-/* ---- slots of the names and handles that the row gives ---- */
-
 static const char *resolve_named_dirs(
 	struct compiler *c, const struct event *ev, struct subject *s, struct draft *d)
 {
@@ -363,11 +275,6 @@ static const char *resolve_handle(
 	return NULL;
 }
 
-static bool makes_handle(enum op op)
-{
-	return op == OP_open || op == OP_create || op == OP_tmpfile || op == OP_opendir;
-}
-
 /* A slot for the handle that a successful open makes. One that failed has none: should it succeed
  * here, it is closed at once. */
 static const char *resolve_new_handle(struct compiler *c, const struct event *ev, struct draft *d)
@@ -376,8 +283,7 @@ static const char *resolve_new_handle(struct compiler *c, const struct event *ev
 		return NULL;
 	if (!ev->handle || scene_handle(c->scene, ev->handle))
 		return "its handle is not a new one";
-	d->step.handle = take_slot(
-		&c->next_handle, FILES_MAX_HANDLES, c->free_handles.at, &c->free_handles.count);
+	d->step.handle = slots_handle(&c->slots);
 	return d->step.handle == SLOT_NONE ? "too many handles are open" : NULL;
 }
 
@@ -395,13 +301,13 @@ static const char *resolve(
 		why = resolve_statfs(c, s, d);
 	else if (has_named_dir(ev->op))
 		why = resolve_named_dirs(c, ev, s, d);
-	else if (ev->handle && !makes_handle(ev->op))
+	else if (ev->handle && !op_opens(ev->op))
 		why = resolve_handle(c, ev, s, d);
 	else if (has_path_form[ev->op])
 		why = resolve_path(c, ev, s, d);
 	else
 		why = "it has no handle";
-	if (!why && makes_handle(ev->op))
+	if (!why && op_opens(ev->op))
 		why = resolve_new_handle(c, ev, d);
 	struct node *written = ev->op == OP_copy_file_range ? s->node2 : s->node;
 	s->size_before = written ? written->size : 0;
@@ -523,262 +429,6 @@ static void fill(
 		fill_args(ev, s, d);
 }
 
-/* ---- order ---- */
-
-static bool is_name(const struct op_arg *arg)
-{
-	return arg->kind == KIND_NAME && arg->effect != EFFECT_NONE;
-}
-
-static uint64_t dir_of_name(const struct event *ev, const struct op_arg *arg)
-{
-	return arg->at == offsetof(struct event, name2) ? ev->dir2 : ev->dir;
-}
-
-static enum deps_change change_of(const struct event *ev, const struct subject *s, unsigned effect)
-{
-	if (ev->result < 0 || effect == EFFECT_USE)
-		return DEPS_USE;
-	if (ev->op == OP_create && s->met)
-		return DEPS_USE;
-	return effect == EFFECT_MAKE ? DEPS_MAKE : DEPS_END;
-}
-
-static void touch_node(struct compiler *c, struct node *node, enum deps_change change)
-{
-	if (!node)
-		return;
-	node->touched = c->steps;
-	deps_life(c->deps, &node->life, change);
-	if (!node->names.count && !node->handles)
-		retire(c, GONE_NODE, node->id, 0);
-}
-
-static void touch_name(struct compiler *c, uint64_t dir, struct text name, enum deps_change change)
-{
-	struct binding *b = scene_binding_new(c->scene, dir, name);
-
-	b->touched = c->steps;
-	deps_life(c->deps, &b->life, change);
-	if (!b->node)
-		retire(c, GONE_NAME, dir, scene_name_hash(name));
-}
-
-/* The row's arguments, each with its effect. */
-static void order_args(struct compiler *c, const struct event *ev, const struct subject *s)
-{
-	const struct op_desc *op = &op_descs[ev->op];
-
-	for (unsigned i = 0; i < op->arg_count; i++) {
-		const struct op_arg *arg = &op->args[i];
-		if (arg->effect == EFFECT_NONE)
-			continue;
-		enum deps_change change = change_of(ev, s, arg->effect);
-		if (is_name(arg)) {
-			touch_name(c, dir_of_name(ev, arg), *event_text(ev, arg), change);
-		} else if (arg->kind == KIND_FILE) {
-			uint64_t id = *event_number(ev, arg);
-			touch_node(c,
-				s->node && s->node->id == id ? s->node : scene_node(c->scene, id),
-				change);
-		}
-	}
-}
-
-/* Through which names and handles the call goes, beside what the row says. */
-static void order_ways(struct compiler *c, const struct event *ev, const struct subject *s)
-{
-	if (s->handle && !makes_handle(ev->op))
-		deps_life(c->deps, &s->handle->life,
-			ev->op == OP_release || ev->op == OP_releasedir ? DEPS_END : DEPS_USE);
-	if (s->handle2)
-		deps_life(c->deps, &s->handle2->life, DEPS_USE);
-	if (s->path.size && s->dir && s->dir != s->node) {
-		touch_name(c, s->dir->id, s->path, DEPS_USE);
-		touch_node(c, s->dir, DEPS_USE);
-	}
-	if (ev->op == OP_rename && ev->result >= 0 &&
-		((s->node && node_is_dir(s->node)) || (s->node2 && node_is_dir(s->node2))))
-		deps_life(c->deps, &c->dir_moves, DEPS_END);
-	else if (s->dir)
-		deps_life(c->deps, &c->dir_moves, DEPS_USE);
-}
-
-static struct deps_range range_of(
-	const struct event *ev, uint64_t file, uint64_t offset, bool at_end)
-{
-	return (struct deps_range){file, offset, (uint64_t)ev->result, at_end};
-}
-
-static void order_read(struct compiler *c, const struct event *ev, struct node *node)
-{
-	struct deps_range range =
-		range_of(ev, node->id, ev->offset, (uint64_t)ev->result < ev->size);
-
-	deps_read(c->deps, node_contents(node), &range);
-}
-
-static void order_write(struct compiler *c, const struct event *ev, const struct subject *s)
-{
-	uint64_t end = ev->offset + (uint64_t)ev->result;
-	struct deps_range range = range_of(ev, s->node->id, ev->offset, end > s->size_before);
-
-	deps_write(c->deps, node_contents(s->node), &range);
-}
-
-static void order_fallocate(struct compiler *c, const struct event *ev, const struct subject *s)
-{
-	struct deps_range range = {
-		s->node->id, ev->offset, ev->size, ev->offset + ev->size > s->size_before};
-
-	deps_write(c->deps, node_contents(s->node), &range);
-}
-
-static void order_copy(struct compiler *c, const struct event *ev, const struct subject *s)
-{
-	uint64_t end = ev->offset2 + (uint64_t)ev->result;
-	struct deps_range to = range_of(ev, s->node2->id, ev->offset2, end > s->size_before);
-
-	order_read(c, ev, s->node);
-	deps_write(c->deps, node_contents(s->node2), &to);
-}
-
-static void order_resize(struct compiler *c, struct node *node)
-{
-	if (node)
-		deps_resize(c->deps, node_contents(node), &node->life);
-}
-
-static void order_names(struct compiler *c, uint64_t dir)
-{
-	struct node *node = scene_node(c->scene, dir);
-
-	if (node)
-		deps_change_names(c->deps, node_contents(node));
-}
-
-static void order_lock(struct compiler *c, const struct event *ev, struct node *node)
-{
-	bool flock = ev->op == OP_flock;
-	struct deps_lock lock = {
-		.owner = flock ? ev->handle : ev->owner,
-		.start = flock ? 0 : ev->offset,
-		.end = flock || ev->size == 0 ? INT64_MAX : ev->offset + ev->size - 1,
-		.exclusive = flock ? ev->mode & LOCK_EX : ev->mode == F_WRLCK,
-		.unlock = flock ? ev->mode & LOCK_UN : ev->mode == F_UNLCK,
-		.flock = flock,
-		.granted = ev->result >= 0,
-	};
-
-	deps_lock(c->deps, node_contents(node), &lock);
-}
-
-/* Closing lets go of what was locked through the handle. */
-static void order_implied_unlock(struct compiler *c, const struct open_file *file)
-{
-	struct deps_lock lock = {.end = INT64_MAX, .unlock = true, .granted = true};
-
-	if (file->lock_owner) {
-		lock.owner = file->lock_owner;
-		deps_lock(c->deps, node_contents(file->node), &lock);
-	}
-	if (file->flocked) {
-		lock.owner = file->id;
-		lock.flock = true;
-		deps_lock(c->deps, node_contents(file->node), &lock);
-	}
-}
-
-/* What a successful call does to the contents of files and directories. */
-static void order_contents(struct compiler *c, const struct event *ev, const struct subject *s)
-{
-	struct node *node = s->node;
-
-	if (ev->op == OP_setlk || ev->op == OP_flock)
-		order_lock(c, ev, node);
-	if (ev->result < 0)
-		return;
-	switch (ev->op) {
-	case OP_read:
-		order_read(c, ev, node);
-		break;
-	case OP_write:
-		order_write(c, ev, s);
-		break;
-	case OP_fallocate:
-		order_fallocate(c, ev, s);
-		break;
-	case OP_copy_file_range:
-		order_copy(c, ev, s);
-		break;
-	case OP_truncate:
-		order_resize(c, node);
-		break;
-	case OP_open:
-		if (ev->flags & O_TRUNC)
-			order_resize(c, node);
-		break;
-	case OP_create:
-		order_names(c, ev->dir);
-		if (s->met && (ev->flags & O_TRUNC))
-			order_resize(c, node);
-		break;
-	case OP_unlink:
-		order_names(c, ev->dir);
-		order_resize(c, node);
-		break;
-	case OP_rename:
-		order_names(c, ev->dir);
-		order_names(c, ev->dir2);
-		if (!(ev->flags & RENAME_EXCHANGE))
-			order_resize(c, s->node2);
-		break;
-	case OP_mknod:
-	case OP_mkdir:
-	case OP_rmdir:
-	case OP_symlink:
-	case OP_link:
-		order_names(c, ev->dir);
-		break;
-	case OP_fsync:
-	case OP_fdatasync:
-	case OP_fsyncdir:
-	case OP_readdir:
-	case OP_lseek:
-		deps_look(c->deps, node_contents(node));
-		break;
-	case OP_setxattr:
-	case OP_removexattr:
-	case OP_getxattr:
-	case OP_listxattr:
-		if (node)
-			deps_attribute(c->deps, node_contents(node),
-				ev->op == OP_setxattr || ev->op == OP_removexattr);
-		break;
-	case OP_release:
-	case OP_releasedir:
-		order_implied_unlock(c, s->handle);
-		break;
-	case OP_lookup:
-	case OP_getattr:
-	case OP_readlink:
-	case OP_tmpfile:
-	case OP_flush:
-	case OP_opendir:
-	case OP_statfs:
-	case OP_access:
-	case OP_getlk:
-	case OP_setlk:
-	case OP_flock:
-	case OP_chmod:
-	case OP_chown:
-	case OP_utimens:
-	case OP_ioctl:
-	case OP_LIMIT:
-		break;
-	}
-}
-
 /* ---- advance ---- */
 
 /*
@@ -814,7 +464,7 @@ static void advance(struct compiler *c, const struct event *ev, struct subject *
 		return;
 	if (!s->node && ev->file)
 		s->node = scene_node(c->scene, ev->file);
-	if (makes_handle(ev->op) && s->node) {
+	if (op_opens(ev->op) && s->node) {
 		s->handle = scene_open(c->scene, ev->handle, s->node);
 		s->handle->slot = d->step.handle;
 		s->handle->flags = (uint32_t)ev->flags;
@@ -825,22 +475,19 @@ static void advance(struct compiler *c, const struct event *ev, struct subject *
 /* Directories that lost their name lose their slot too. */
 static void retire_dir(struct compiler *c, struct node *node)
 {
-	if (!node || !node_is_dir(node) || node->names.count || node->id == TREE_ROOT ||
-		node->dir_slot == SLOT_NONE)
-		return;
-	retire(c, GONE_DIR_SLOT, node->dir_slot, 0);
-	node->dir_slot = SLOT_NONE;
+	if (node && node_is_dir(node) && !node->names.count)
+		slots_retire_dir(&c->slots, node);
 }
 
 static void retire_ended(struct compiler *c, const struct event *ev, struct subject *s)
 {
 	if (ev->result < 0)
 		return;
-	if (ev->op == OP_release || ev->op == OP_releasedir) {
-		retire(c, GONE_HANDLE_SLOT, s->handle->slot, 0);
+	if (op_releases(ev->op)) {
+		slots_retire_handle(&c->slots, s->handle->slot);
 		scene_close(c->scene, s->handle);
 		if (!s->node->names.count && !s->node->handles)
-			retire(c, GONE_NODE, s->node->id, 0);
+			slots_retire_node(&c->slots, s->node);
 	}
 	retire_dir(c, s->node);
 	retire_dir(c, s->node2);
@@ -879,17 +526,13 @@ static uint64_t take_cpu(struct compiler *c, const struct event *ev)
 static void order(struct compiler *c, const struct event *ev, struct subject *s, struct draft *d)
 {
 	struct step *step = &d->step;
-	bool release = ev->op == OP_release || ev->op == OP_releasedir;
+	bool release = op_releases(ev->op);
 
 	step->lane = lane_of(c, ev, s);
-	deps_begin(c->deps, step->lane, ev->start_ns);
-	order_args(c, ev, s);
-	order_ways(c, ev, s);
-	if (makes_handle(ev->op) && s->handle)
-		deps_life(c->deps, &s->handle->life, DEPS_MAKE);
-	order_contents(c, ev, s);
-	step->progress =
-		deps_end(c->deps, release ? 0 : event_end_ns(ev), &step->waits, &step->wait_count);
+	deps_begin(c->ordering.deps, step->lane, ev->start_ns);
+	order_event(&c->ordering, ev, s);
+	step->progress = deps_end(
+		c->ordering.deps, release ? 0 : event_end_ns(ev), &step->waits, &step->wait_count);
 }
 
 /* True if the event has become a step. */
@@ -912,7 +555,7 @@ static bool compile_event(struct compiler *c, const struct event *ev, struct dra
 	d->step.cpu_ns = take_cpu(c, ev);
 	order(c, ev, &s, d);
 	retire_ended(c, ev, &s);
-	c->steps++;
+	c->slots.step++;
 	return true;
 }
 
@@ -931,7 +574,7 @@ int compiler_next(struct compiler *c, uint64_t oldest, struct draft *ret, struct
 	struct event ev;
 	int r;
 
-	reuse_gone(c, oldest);
+	slots_reuse(&c->slots, oldest);
 	while ((r = trace_reader_next(c->trace, &ev, err)) == 1) {
 		c->events++;
 		if (ev.thread >= c->survey.threads.count)
@@ -967,11 +610,9 @@ int compiler_new(struct compiler **ret, struct trace_reader *trace,
 
 	c->trace = trace;
 	c->options = options;
-	c->files = files;
 	c->client_cpu_ns = json_is_integer(cpu) ? (uint64_t)json_integer_value(cpu) : 0;
 	c->scene = scene_new();
-	scene_node(c->scene, TREE_ROOT)->dir_slot = SLOT_ROOT;
-	c->next_dir = SLOT_ROOT + 1;
+	slots_init(&c->slots, c->scene, files);
 	int r = read_tree(c, err);
 	if (r == 0)
 		r = survey_trace(&c->survey, trace, err);
@@ -979,7 +620,9 @@ int compiler_new(struct compiler **ret, struct trace_reader *trace,
 		compiler_free(c);
 		return r;
 	}
-	c->deps = deps_new(options->order, c->survey.lane_count, window);
+	c->ordering.deps = deps_new(options->order, c->survey.lane_count, window);
+	c->ordering.scene = c->scene;
+	c->ordering.slots = &c->slots;
 	*ret = c;
 	return 0;
 }
@@ -990,12 +633,10 @@ void compiler_free(struct compiler *c)
 		return;
 	survey_done(&c->survey);
 	scene_free(c->scene);
-	deps_free(c->deps);
-	life_done(&c->dir_moves);
+	deps_free(c->ordering.deps);
+	life_done(&c->ordering.dir_moves);
 	divergence_free(&c->unresolved);
-	vec_free(&c->free_handles);
-	vec_free(&c->free_dirs);
-	vec_free(&c->gone);
+	slots_done(&c->slots);
 	free(c);
 }
 
@@ -1011,5 +652,5 @@ const struct divergences *compiler_unresolved(const struct compiler *c)
 
 const struct deps_stats *compiler_waits(const struct compiler *c)
 {
-	return deps_stats(c->deps);
+	return deps_stats(c->ordering.deps);
 }

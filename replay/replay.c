@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "clock.h"
 #include "engine.h"
@@ -122,9 +123,11 @@ int replay_run(struct trace_reader *trace, int root_fd, const struct replay_opti
 		.run = run,
 		.progress = &progress,
 	};
+	mode_t mask = umask(0); /* modes in a trace are as they came out in the capture */
 	uint64_t cpu_before = cpu_used_ns();
 	r = run_engine(&e, err);
 	run->cpu_ns = cpu_used_ns() - cpu_before;
+	umask(mask);
 	progress_end(&progress);
 	if (r == 0) {
 		divergence_merge(&p.records[0]->divergences, compiler_unresolved(p.compiler));

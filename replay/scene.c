@@ -228,10 +228,10 @@ void scene_forget_binding(struct scene *m, uint64_t dir, uint64_t hash, uint64_t
 	free_binding(b);
 }
 
-void scene_each(const struct scene *m, void (*visit)(void *arg, const struct node *node), void *arg)
+void scene_each(const struct scene *m, void (*visit)(void *arg, struct node *node), void *arg)
 {
 	for (const struct map_slot *s = map_next(&m->nodes, NULL); s; s = map_next(&m->nodes, s))
-		visit(arg, (const struct node *)(uintptr_t)s->value);
+		visit(arg, (struct node *)(uintptr_t)s->value);
 }
 
 /* A file was made with this name, or met by it. */

@@ -90,7 +90,6 @@ static inline bool node_is_dir(const struct node *node)
 }
 
 /* Every node, in no order, for comparing final states. */
-void scene_each(
-	const struct scene *m, void (*visit)(void *arg, const struct node *node), void *arg);
+void scene_each(const struct scene *m, void (*visit)(void *arg, struct node *node), void *arg);
 
 #endif
