@@ -131,7 +131,7 @@ int replay_run(struct trace_reader *trace, int root_fd, const struct replay_opti
 	progress_end(&progress);
 	if (r == 0) {
 		divergence_merge(&p.records[0]->divergences, compiler_unresolved(p.compiler));
-		record_result(p.records, p.lanes, e.started_ns, run);
+		record_report(p.records, p.lanes, e.started_ns, run);
 	}
 	replay_done(&p);
 	return r;
