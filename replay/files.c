@@ -111,10 +111,7 @@ void files_set_handle(struct files *f, uint32_t slot, int fd)
 
 	if (old >= 0)
 		close(old);
-	if (slot < FILES_MAX_HANDLES)
-		atomic_store(&f->handles[slot], fd);
-	else
-		close(fd);
+	atomic_store(&f->handles[slot], fd);
 }
 
 struct open_how files_open_how(int flags, unsigned mode)

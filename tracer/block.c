@@ -28,14 +28,11 @@ enum {
 	COL_OP,
 };
 
-/* Kinds of the columns that are no arguments, beside enum arg_kind. */
-#define KIND_FIXED 128
-
-#define KEY_TIMES UINT64_C(0x74696d6573) /* memory of each thread's last end */
+#define KEY_TIMES MIX(UINT64_C(0x74696d6573)) /* memory of each thread's last end */
 
 static struct model_key fixed_key(unsigned op, unsigned column)
 {
-	return model_key(op, column, column, (uint8_t)(KIND_FIXED + column));
+	return model_key(op, column, column, KIND_COUNT);
 }
 
 /* Arguments of one name share memories between operations. */
@@ -48,25 +45,22 @@ static struct model_key arg_key(unsigned op, unsigned column, const struct row_a
 	return model_key(op, column, slot + 256, arg->kind);
 }
 
-static bool is_pattern(uint8_t predict)
+static uint64_t *thread_end(struct model *m, const struct facts *f)
 {
-	return predict >= PREDICT_PATTERN1 && predict <= PREDICT_PATTERN3;
-}
-
-static uint64_t *thread_end(struct model *m, uint64_t thread)
-{
-	return model_cell(m, KEY_TIMES, MIX(thread));
+	return model_cell(m, KEY_TIMES + f->thread);
 }
 
 /* What the arguments decoded later may be predicted from. */
 static void facts_note(struct facts *f, const struct row *row, unsigned arg, uint64_t value)
 {
-	if (arg == row->handle)
-		f->handle = value;
-	else if (arg == row->file)
-		f->file = value;
-	else if (arg == row->size)
+	if (arg == row->handle) {
+		f->handle = MIX(value);
+		f->has_handle = value;
+	} else if (arg == row->file) {
+		f->file = MIX(value);
+	} else if (arg == row->size) {
 		f->size = value;
+	}
 }
 
 /* ---- which predictions are tried for which kind of column ---- */
@@ -131,9 +125,9 @@ struct row_event {
 struct draft {
 	struct model_key key;
 	const struct code_list *codes;
-	struct column_code code; /* the choice */
-	uint8_t tried;           /* number of codes in this pass: 1, or all of `codes` */
-	bool patterns;
+	uint8_t choice;                   /* in `codes` */
+	uint8_t first, tried;             /* those in this pass: the choice, or all */
+	struct model_key keys[CODES_MAX]; /* of each */
 	uint32_t count, filled;
 	struct residual *residuals; /* tried * count */
 };
@@ -144,7 +138,7 @@ struct string_slot {
 };
 
 #define STRING_SLOTS (4 * BLOCK_EVENTS)
-#define HASH_SLOTS   65536
+#define HASH_SLOTS   16384
 
 struct block_writer {
 	const struct op_table *table;
@@ -157,8 +151,9 @@ struct block_writer {
 	struct draft common[2]; /* THREAD, OP */
 	struct draft (*ops)[ROW_COLUMNS];
 	struct residual *pool;
-	size_t pool_size;
+	size_t pool_size, pool_room;
 	struct model *model;
+	struct model_use use;
 	struct packer *packer;
 
 	struct string_slot *strings;
@@ -174,7 +169,7 @@ struct block_writer {
 
 static void draft_init(struct draft *d, struct model_key key, const struct code_list *codes)
 {
-	*d = (struct draft){.key = key, .codes = codes, .code = codes->codes[0]};
+	*d = (struct draft){.key = key, .codes = codes};
 }
 
 static const struct code_list *arg_code_list(const struct row_arg *arg)
@@ -300,14 +295,12 @@ static void draft_put(struct draft *d, struct model *m, const struct facts *f, u
 	struct residual *r = &d->residuals[d->filled++];
 
 	for (unsigned i = 0; i < d->tried; i++, r += d->count) {
-		struct column_code code = d->tried == 1 ? d->code : d->codes->codes[i];
-		uint64_t *cell;
-		uint64_t p = model_predict(m, code.predict, &d->key, f, &cell);
-		model_learn(m, code.predict, cell, f, value);
-		r->hit = code.predict != PREDICT_NONE && p == value;
-		r->value = code.difference ? value - p : value;
+		uint64_t *cell, p = model_predict(m, &d->keys[i], f, &cell);
+		model_learn(&d->keys[i], cell, f, value);
+		r->hit = d->keys[i].predict != PREDICT_NONE && p == value;
+		r->value = d->codes->codes[d->first + i].difference ? value - p : value;
 	}
-	model_remember(m, &d->key, f, value, d->patterns);
+	model_remember(m, &d->keys[0], f, value);
 }
 
 static void row_put(struct block_writer *b, const struct row_event *e)
@@ -318,7 +311,7 @@ static void row_put(struct block_writer *b, const struct row_event *e)
 	struct facts f = {0};
 
 	draft_put(&b->common[0], m, &f, e->thread);
-	f.thread = e->thread;
+	f.thread = MIX(e->thread);
 	draft_put(&b->common[1], m, &f, e->op);
 	for (unsigned i = 0; i < row->arg_count; i++) {
 		unsigned a = row->order[i];
@@ -328,19 +321,22 @@ static void row_put(struct block_writer *b, const struct row_event *e)
 	draft_put(&d[COL_RESULT], m, &f, e->result);
 	draft_put(&d[COL_FLAGS], m, &f, e->flags);
 	uint64_t start = e->think - b->base_ns;
-	f.think = start - *thread_end(m, e->thread);
+	f.think = start - *thread_end(m, &f);
 	draft_put(&d[COL_THINK], m, &f, f.think);
 	draft_put(&d[COL_TOOK], m, &f, e->took);
 	draft_put(&d[COL_CPU], m, &f, e->cpu);
-	*thread_end(m, e->thread) = start + e->took;
+	*thread_end(m, &f) = start + e->took;
 }
 
 static void draft_start(struct block_writer *b, struct draft *d, size_t count, bool choose)
 {
+	d->first = choose ? 0 : d->choice;
 	d->tried = choose ? d->codes->count : 1;
-	d->patterns = is_pattern(d->code.predict);
-	for (unsigned i = 0; choose && i < d->codes->count; i++)
-		d->patterns |= is_pattern(d->codes->codes[i].predict);
+	for (unsigned i = 0; i < d->tried; i++) {
+		d->keys[i] = model_key_for(d->key, d->codes->codes[d->first + i].predict);
+		d->keys[0].patterns |= d->keys[i].patterns;
+		model_use_add(&b->use, &d->keys[i]);
+	}
 	d->count = (uint32_t)count;
 	d->filled = 0;
 	d->residuals = &b->pool[b->pool_size];
@@ -364,25 +360,30 @@ static void block_model(struct block_writer *b, size_t count, bool choose)
 	for (size_t i = 0; i < count; i++)
 		counts[b->rows[i].op]++;
 	draft_each(b, counts, count, d, n) need += n * (choose ? d->codes->count : 1);
-	free(b->pool);
-	b->pool = xcalloc(need, sizeof(*b->pool));
+	if (need > b->pool_room) {
+		free(b->pool);
+		b->pool = ALLOC_ARRAY(struct residual, need);
+		b->pool_room = need;
+	}
 	b->pool_size = 0;
+	memset(&b->use, 0, sizeof(b->use));
 	draft_each(b, counts, count, d, n) draft_start(b, d, n, choose);
+	draft_each(b, counts, count, d, n) model_use_apply(&b->use, &d->keys[0]);
 	model_clear(b->model);
 	for (size_t i = 0; i < count; i++)
 		row_put(b, &b->rows[i]);
 }
 
-static void draft_choose(struct draft *d)
+static void draft_choose(struct packer *p, struct draft *d)
 {
 	double best = INFINITY;
 
-	for (unsigned i = 0; i < d->tried; i++) {
-		struct column_code code = d->codes->codes[i];
-		double cost = column_cost(code, d->residuals + (size_t)i * d->count, d->count);
+	for (uint8_t i = 0; i < d->tried; i++) {
+		const struct residual *r = d->residuals + (size_t)i * d->count;
+		double cost = column_cost(p, d->codes->codes[i], r, d->count);
 		if (cost < best) {
 			best = cost;
-			d->code = code;
+			d->choice = i;
 		}
 	}
 }
@@ -395,7 +396,7 @@ static void block_choose(struct block_writer *b)
 	block_model(b, count, true);
 	for (size_t i = 0; i < count; i++)
 		counts[b->rows[i].op]++;
-	draft_each(b, counts, count, d, n) if (n) draft_choose(d);
+	draft_each(b, counts, count, d, n) draft_choose(b->packer, d);
 }
 
 static void put_head(struct block_writer *b, struct bytes *out)
@@ -453,22 +454,36 @@ void block_finish(struct block_writer *b, struct bytes *out)
 	block_model(b, b->count, false);
 	put_head(b, out);
 	draft_each(b, b->op_counts, b->count, d, n)
-		column_pack(b->packer, d->code, d->residuals, n, out);
+		column_pack(b->packer, d->codes->codes[d->choice], d->residuals, n, out);
 	put_strings(b, out);
 	block_reset(b);
 }
 
 /* ---- reading ---- */
 
+/* A column and what predicts it. */
+struct stream {
+	struct column column;
+	struct model_key key;
+};
+
+/* How to decode an event of one operation in this block. */
+struct recipe {
+	struct event event; /* with all that is the same in each */
+	struct facts facts;
+	uint8_t args[ROW_ARGS], arg_count; /* the others */
+};
+
 struct block_reader {
 	const struct op_table *table;
 	struct block_info info;
 	uint32_t done;
 	uint32_t left[OPS_MAX];
-	struct model_key common_keys[2];
-	struct model_key (*keys)[ROW_COLUMNS];
-	struct column common[2];
-	struct column (*columns)[ROW_COLUMNS];
+	struct stream common[2]; /* THREAD, OP */
+	struct stream (*ops)[ROW_COLUMNS];
+	struct model_key common_keys[2], (*op_keys)[ROW_COLUMNS]; /* without a prediction */
+	struct recipe *recipes;
+	bool bad; /* a column has run out */
 	struct model *model;
 	struct unpacker *unpacker;
 	struct bytes strings;
@@ -482,8 +497,9 @@ struct block_reader *block_reader_new(const struct op_table *table)
 	struct block_reader *b = ALLOC(struct block_reader);
 
 	b->table = table;
-	b->keys = xcalloc(OPS_MAX, sizeof(*b->keys));
-	b->columns = xcalloc(OPS_MAX, sizeof(*b->columns));
+	b->ops = xcalloc(OPS_MAX, sizeof(*b->ops));
+	b->op_keys = xcalloc(OPS_MAX, sizeof(*b->op_keys));
+	b->recipes = ALLOC_ARRAY(struct recipe, OPS_MAX);
 	b->model = ALLOC(struct model);
 	b->unpacker = unpacker_new();
 	for (unsigned c = 0; c < 2; c++)
@@ -491,9 +507,9 @@ struct block_reader *block_reader_new(const struct op_table *table)
 	for (unsigned op = 0; op < OPS_MAX; op++) {
 		const struct row *row = &table->rows[op];
 		for (unsigned a = 0; a < row->arg_count; a++)
-			b->keys[op][a] = arg_key(op, a, &row->args[a]);
+			b->op_keys[op][a] = arg_key(op, a, &row->args[a]);
 		for (unsigned c = COL_RESULT; c < ROW_COLUMNS; c++)
-			b->keys[op][c] = fixed_key(op, c);
+			b->op_keys[op][c] = fixed_key(op, c);
 	}
 	return b;
 }
@@ -504,8 +520,9 @@ void block_reader_free(struct block_reader *b)
 		return;
 	unpacker_free(b->unpacker);
 	bytes_free(&b->strings);
-	free(b->keys);
-	free(b->columns);
+	free(b->ops);
+	free(b->op_keys);
+	free(b->recipes);
 	free(b->model);
 	free(b->string_ends);
 	free(b);
@@ -548,23 +565,55 @@ static bool get_counts(struct block_reader *b, struct cursor *c, uint8_t *ops, u
 	return !c->bad && total == b->info.events;
 }
 
+/* A prediction may use only what is decoded before: thread, op, handle, file, size, the rest. */
+static unsigned usable(const struct row *row, unsigned column)
+{
+	const unsigned any = 1u << PREDICT_NONE | 1u << PREDICT_LAST | 1u << PREDICT_THREAD |
+	                     1u << PREDICT_PATTERN1 | 1u << PREDICT_PATTERN2 |
+	                     1u << PREDICT_PATTERN3 | 1u << PREDICT_NEWEST;
+	const unsigned by_handle = any | 1u << PREDICT_HANDLE;
+	const unsigned by_file = by_handle | 1u << PREDICT_FILE;
+
+	if (column == COL_THREAD || column == COL_OP || column == row->handle)
+		return any;
+	if (column == row->file)
+		return by_handle;
+	if (column == row->size)
+		return by_file;
+	return by_file | 1u << PREDICT_NEXT | 1u << PREDICT_SIZE | 1u << PREDICT_THINK;
+}
+
+static bool stream_open(struct block_reader *b, struct cursor *c, struct stream *s, size_t count,
+	const struct model_key *key, unsigned predictions)
+{
+	if (!column_open(b->unpacker, c, count, &b->bad, &s->column))
+		return false;
+	if (!(predictions >> s->column.code.predict & 1))
+		return false;
+	s->key = model_key_for(*key, s->column.code.predict);
+	return true;
+}
+
 static bool get_columns(
 	struct block_reader *b, struct cursor *c, const uint8_t *ops, unsigned count)
 {
-	for (unsigned i = 0; i < 2; i++)
-		if (!column_open(b->unpacker, c, b->info.events, &b->common[i]))
-			return false;
-	for (unsigned i = 0; i < count; i++) {
-		struct column *columns = b->columns[ops[i]];
+	static const struct row none = {.handle = ROW_NONE, .file = ROW_NONE, .size = ROW_NONE};
+	bool good = true;
+
+	for (unsigned i = 0; i < 2 && good; i++)
+		good = stream_open(b, c, &b->common[i], b->info.events, &b->common_keys[i],
+			usable(&none, COL_OP));
+	for (unsigned i = 0; i < count && good; i++) {
+		const struct row *row = &b->table->rows[ops[i]];
+		const struct model_key *keys = b->op_keys[ops[i]];
+		struct stream *s = b->ops[ops[i]];
 		size_t n = b->left[ops[i]];
-		for (unsigned a = 0; a < b->table->rows[ops[i]].arg_count; a++)
-			if (!column_open(b->unpacker, c, n, &columns[a]))
-				return false;
-		for (unsigned f = COL_RESULT; f < ROW_COLUMNS; f++)
-			if (!column_open(b->unpacker, c, n, &columns[f]))
-				return false;
+		for (unsigned a = 0; a < row->arg_count && good; a++)
+			good = stream_open(b, c, &s[a], n, &keys[a], usable(row, a));
+		for (unsigned f = COL_RESULT; f < ROW_COLUMNS && good; f++)
+			good = stream_open(b, c, &s[f], n, &keys[f], usable(&none, f));
 	}
-	return true;
+	return good;
 }
 
 /* Sizes come first, then the bytes; both in `strings`. */
@@ -603,39 +652,6 @@ static bool get_strings(struct block_reader *b, struct cursor *c)
 	return split_strings(b);
 }
 
-const char *block_open(struct block_reader *b, const void *payload, size_t size)
-{
-	struct cursor c = cursor_of(payload, size);
-	uint8_t ops[OPS_MAX];
-	unsigned count;
-
-	b->done = 0;
-	b->info.events = 0;
-	unpacker_reset(b->unpacker);
-	model_clear(b->model);
-	if (!get_info(&c, &b->info))
-		return "the block's head is malformed";
-	if (!get_counts(b, &c, ops, &count))
-		return "the block's counts of operations are malformed";
-	if (!get_columns(b, &c, ops, count))
-		return "a column of the block is malformed";
-	if (!get_strings(b, &c))
-		return "the strings of the block are malformed";
-	return NULL;
-}
-
-static inline uint64_t column_take(
-	struct model *m, struct column *col, const struct model_key *key, const struct facts *f)
-{
-	uint64_t *cell;
-	uint64_t p = model_predict(m, col->code.predict, key, f, &cell);
-	uint64_t v = column_next(col, p);
-
-	model_learn(m, col->code.predict, cell, f, v);
-	model_remember(m, key, f, v, is_pattern(col->code.predict));
-	return v;
-}
-
 static bool text_take(struct block_reader *b, uint64_t index, struct text *ret)
 {
 	if (index >= b->string_count)
@@ -646,69 +662,142 @@ static bool text_take(struct block_reader *b, uint64_t index, struct text *ret)
 	return true;
 }
 
-/* All arguments of an event; what this build has no slot for is decoded and dropped. */
-static bool args_take(struct block_reader *b, unsigned op, struct facts *f, struct event *ev)
+/* Put an argument where it belongs; what this build has no slot for is dropped. */
+static inline void arg_store(
+	struct block_reader *b, const struct row_arg *arg, struct event *ev, uint64_t value)
 {
-	const struct row *row = &b->table->rows[op];
-	struct column *columns = b->columns[op];
-	bool good = true;
+	void *slot = (char *)ev + arg->at;
 
-	for (unsigned i = 0; i < row->arg_count; i++) {
-		unsigned a = row->order[i];
-		uint64_t v = column_take(b->model, &columns[a], &b->keys[op][a], f);
-		good &= !columns[a].bad;
-		facts_note(f, row, a, v);
-		if (row->args[a].at < 0)
-			continue;
-		void *slot = (char *)ev + row->args[a].at;
-		if (row->args[a].text)
-			good &= text_take(b, v, slot);
-		else
-			*(uint64_t *)slot = v;
-	}
-	return good;
+	if (arg->at < 0)
+		return;
+	if (!arg->text)
+		*(uint64_t *)slot = value;
+	else if (!text_take(b, value, slot))
+		b->bad = true;
 }
 
-static bool times_take(struct block_reader *b, unsigned op, struct facts *f, struct event *ev)
+/* Arguments that are the same in all events of the block and feed no memory are filled in once. */
+static void recipe_make(struct block_reader *b, uint8_t op)
 {
-	struct column *c = b->columns[op];
-	const struct model_key *keys = b->keys[op];
+	const struct row *row = &b->table->rows[op];
+	struct recipe *r = &b->recipes[op];
+
+	*r = (struct recipe){.event.op = op};
+	for (unsigned i = 0; i < row->arg_count; i++) {
+		uint8_t a = row->order[i];
+		const struct stream *s = &b->ops[op][a];
+		if (!s->column.fixed || s->key.by_handle || s->key.newest) {
+			r->args[r->arg_count++] = a;
+			continue;
+		}
+		arg_store(b, &row->args[a], &r->event, s->column.fixed_value);
+		facts_note(&r->facts, row, a, s->column.fixed_value);
+	}
+}
+
+static void recipes_make(struct block_reader *b, const uint8_t *ops, unsigned count)
+{
+	struct model_use use = {0};
+
+	for (unsigned i = 0; i < count; i++)
+		for (unsigned c = 0; c < ROW_COLUMNS; c++)
+			model_use_add(&use, &b->ops[ops[i]][c].key);
+	for (unsigned i = 0; i < count; i++) {
+		for (unsigned c = 0; c < ROW_COLUMNS; c++)
+			model_use_apply(&use, &b->ops[ops[i]][c].key);
+		recipe_make(b, ops[i]);
+	}
+}
+
+const char *block_open(struct block_reader *b, const void *payload, size_t size)
+{
+	struct cursor c = cursor_of(payload, size);
+	uint8_t ops[OPS_MAX];
+	unsigned count;
+
+	b->done = 0;
+	b->info.events = 0;
+	b->bad = false;
+	unpacker_reset(b->unpacker);
+	model_clear(b->model);
+	if (!get_info(&c, &b->info))
+		return "the block's head is malformed";
+	if (!get_counts(b, &c, ops, &count))
+		return "the block's counts of operations are malformed";
+	if (!get_columns(b, &c, ops, count))
+		return "a column of the block is malformed";
+	if (!get_strings(b, &c))
+		return "the strings of the block are malformed";
+	recipes_make(b, ops, count);
+	return b->bad ? "a column of the block is malformed" : NULL;
+}
+
+static inline __attribute__((always_inline)) uint64_t stream_take(
+	struct model *m, struct stream *s, const struct facts *f)
+{
+	uint64_t v, *cell;
+
+	if (s->column.ready) {
+		v = *s->column.ready++;
+	} else if (s->column.fixed) {
+		v = s->column.fixed_value;
+	} else {
+		v = column_next(&s->column, model_predict(m, &s->key, f, &cell));
+		model_learn(&s->key, cell, f, v);
+	}
+	model_remember(m, &s->key, f, v);
+	return v;
+}
+
+static void args_take(struct block_reader *b, unsigned op, struct facts *f, struct event *ev)
+{
+	const struct row *row = &b->table->rows[op];
+	const struct recipe *r = &b->recipes[op];
+	struct stream *s = b->ops[op];
+
+	for (unsigned i = 0; i < r->arg_count; i++) {
+		unsigned a = r->args[i];
+		uint64_t v = stream_take(b->model, &s[a], f);
+		facts_note(f, row, a, v);
+		arg_store(b, &row->args[a], ev, v);
+	}
+}
+
+static void fixed_take(struct block_reader *b, unsigned op, struct facts *f, struct event *ev)
+{
+	struct stream *s = b->ops[op];
 	struct model *m = b->model;
 
+	ev->result = unzigzag(stream_take(m, &s[COL_RESULT], f));
+	ev->event_flags = (uint32_t)stream_take(m, &s[COL_FLAGS], f);
 	/* The memory may change under the columns: it has no place of its own. */
-	uint64_t ended = *thread_end(m, f->thread);
-	f->think = column_take(m, &c[COL_THINK], &keys[COL_THINK], f);
-	ev->took_ns = column_take(m, &c[COL_TOOK], &keys[COL_TOOK], f);
-	ev->cpu_ns = column_take(m, &c[COL_CPU], &keys[COL_CPU], f);
-	uint64_t start = ended + f->think;
-	*thread_end(m, f->thread) = start + ev->took_ns;
-	ev->start_ns = b->info.base_ns + start;
-	return !c[COL_THINK].bad && !c[COL_TOOK].bad && !c[COL_CPU].bad;
+	uint64_t ended = *thread_end(m, f);
+	f->think = stream_take(m, &s[COL_THINK], f);
+	ev->took_ns = stream_take(m, &s[COL_TOOK], f);
+	ev->cpu_ns = stream_take(m, &s[COL_CPU], f);
+	*thread_end(m, f) = ended + f->think + ev->took_ns;
+	ev->start_ns = b->info.base_ns + ended + f->think;
 }
 
 int block_next(struct block_reader *b, struct event *ev, const struct row **ret_row)
 {
-	struct model *m = b->model;
 	struct facts f = {0};
 
 	if (b->done == b->info.events)
 		return 0;
 	b->done++;
-	memset(ev, 0, sizeof(*ev));
-	uint64_t thread = column_take(m, &b->common[0], &b->common_keys[0], &f);
-	f.thread = thread;
-	uint64_t op = column_take(m, &b->common[1], &b->common_keys[1], &f);
-	if (b->common[0].bad || b->common[1].bad || thread >= THREADS_MAX || op >= OPS_MAX ||
-		!b->left[op])
+	uint64_t thread = stream_take(b->model, &b->common[0], &f);
+	f.thread = MIX(thread);
+	uint64_t op = stream_take(b->model, &b->common[1], &f);
+	if (thread >= THREADS_MAX || op >= OPS_MAX || !b->left[op])
 		return -1;
 	b->left[op]--;
-	ev->op = (enum op)op;
-	ev->thread = (uint32_t)thread;
 	*ret_row = &b->table->rows[op];
-	bool good = args_take(b, (unsigned)op, &f, ev);
-	struct column *c = b->columns[op];
-	ev->result = unzigzag(column_take(m, &c[COL_RESULT], &b->keys[op][COL_RESULT], &f));
-	ev->event_flags = (uint32_t)column_take(m, &c[COL_FLAGS], &b->keys[op][COL_FLAGS], &f);
-	good &= times_take(b, (unsigned)op, &f, ev) && !c[COL_RESULT].bad && !c[COL_FLAGS].bad;
-	return good ? 1 : -1;
+	*ev = b->recipes[op].event;
+	ev->thread = (uint32_t)thread;
+	f = b->recipes[op].facts;
+	f.thread = MIX(thread);
+	args_take(b, (unsigned)op, &f, ev);
+	fixed_take(b, (unsigned)op, &f, ev);
+	return b->bad ? -1 : 1;
 }

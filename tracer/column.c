@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "column.h"
 
-#include <endian.h>
 #include <math.h>
+#include <pthread.h>
 #include <zstd.h>
 
 #include "vec.h"
@@ -66,61 +66,33 @@ static unsigned common_shift(const struct residual *r, size_t count)
 	return any ? (unsigned)__builtin_ctzll(any) : 0;
 }
 
-static double entropy_bits(const uint32_t *counts, size_t limit, size_t total)
-{
-	double bits = 0;
+/* n * log2(n), for the entropy of counts up to a block. */
+static float n_log_n[BLOCK_EVENTS + 1];
+static pthread_once_t n_log_n_once = PTHREAD_ONCE_INIT;
 
-	for (size_t i = 0; i < limit; i++)
-		if (counts[i])
-			bits -= counts[i] * log2((double)counts[i] / (double)total);
+static void n_log_n_fill(void)
+{
+	for (int n = 1; n <= BLOCK_EVENTS; n++)
+		n_log_n[n] = (float)(n * log2(n));
+}
+
+static double entropy_bits(const uint8_t *symbols, size_t count)
+{
+	uint32_t counts[256] = {0};
+	double bits = n_log_n[count];
+
+	for (size_t i = 0; i < count; i++)
+		counts[symbols[i]]++;
+	for (size_t i = 0; i < 256; i++)
+		bits -= n_log_n[counts[i]];
 	return bits;
-}
-
-/* Both ways to pack, weighed: symbols by their entropy, bits and dictionary as they are. */
-struct weight {
-	double plain, dict;
-	unsigned shift;
-};
-
-static struct weight column_weigh(
-	struct dict *d, struct column_code code, const struct residual *r, size_t count)
-{
-	uint32_t plain[256] = {0}, indexes[256] = {0};
-	struct weight w = {.shift = common_shift(r, count)};
-	uint64_t raw = 0;
-
-	dict_clear(d);
-	for (size_t i = 0; i < count; i++) {
-		uint8_t symbol = COLUMN_HIT;
-		int index = COLUMN_HIT;
-		if (!r[i].hit) {
-			symbol = magnitude_symbol(residual_fold(code, r[i].value, w.shift));
-			raw += symbol_extra(symbol);
-			index = d->full ? -1 : dict_index(d, r[i].value);
-		}
-		plain[symbol]++;
-		if (index >= 0)
-			indexes[index]++;
-	}
-	w.plain = entropy_bits(plain, 256, count) + (double)raw;
-	w.dict = d->full ? INFINITY : entropy_bits(indexes, 256, count);
-	for (unsigned i = 0; i < d->count && !d->full; i++)
-		w.dict += 8 + symbol_extra(magnitude_symbol(residual_fold(code, d->list[i], 0)));
-	return w;
-}
-
-double column_cost(struct column_code code, const struct residual *r, size_t count)
-{
-	struct dict d;
-	struct weight w = column_weigh(&d, code, r, count);
-
-	return fmin(w.plain, w.dict);
 }
 
 struct packer {
 	ZSTD_CCtx *zstd;
 	struct dict dict;
-	struct bytes symbols, packed, bits;
+	uint8_t magnitudes[BLOCK_EVENTS], indexes[BLOCK_EVENTS];
+	struct bytes packed, bits;
 	uint64_t hold; /* bits not yet in `bits` */
 	unsigned held;
 };
@@ -129,9 +101,13 @@ struct packer *packer_new(void)
 {
 	struct packer *p = ALLOC(struct packer);
 
+	pthread_once(&n_log_n_once, n_log_n_fill);
 	p->zstd = ZSTD_createCCtx();
 	ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_compressionLevel, 1);
 	ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_contentSizeFlag, 0);
+	/* Repetition is what predictions are for; short matches in what they leave only cost. */
+	ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_minMatch, 7);
+	ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_hashLog, 8);
 	return p;
 }
 
@@ -140,65 +116,112 @@ void packer_free(struct packer *p)
 	if (!p)
 		return;
 	ZSTD_freeCCtx(p->zstd);
-	bytes_free(&p->symbols);
 	bytes_free(&p->packed);
 	bytes_free(&p->bits);
 	free(p);
 }
 
-/* Up to 32 bits, lowest first. */
-static void put_bits32(struct packer *p, uint64_t v, unsigned count)
+/* The symbols as magnitudes; returns how many bits go beside them. */
+static uint64_t find_magnitudes(struct packer *p, struct column_code code, const struct residual *r,
+	size_t count, unsigned shift)
 {
-	p->hold |= v << p->held;
-	p->held += count;
-	while (p->held >= 8) {
-		put_u8(&p->bits, (uint8_t)p->hold);
-		p->hold >>= 8;
-		p->held -= 8;
+	uint64_t raw = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		uint8_t symbol = COLUMN_HIT;
+		if (!r[i].hit) {
+			symbol = magnitude_symbol(residual_fold(code, r[i].value, shift));
+			raw += symbol_extra(symbol);
+		}
+		p->magnitudes[i] = symbol;
 	}
+	return raw;
 }
 
+/* The symbols as indexes of a dictionary; false if there are too many values. */
+static bool find_indexes(struct packer *p, const struct residual *r, size_t count)
+{
+	dict_clear(&p->dict);
+	for (size_t i = 0; i < count; i++) {
+		int index = r[i].hit ? COLUMN_HIT : dict_index(&p->dict, r[i].value);
+		if (index < 0)
+			return false;
+		p->indexes[i] = (uint8_t)index;
+	}
+	return true;
+}
+
+/* Which way to pack is smaller, and about how many bits it takes. */
+struct plan {
+	bool dict;
+	unsigned shift;
+	double bits;
+};
+
+static struct plan column_plan(
+	struct packer *p, struct column_code code, const struct residual *r, size_t count)
+{
+	struct plan plan = {.shift = common_shift(r, count)};
+	uint64_t raw = find_magnitudes(p, code, r, count, plan.shift);
+
+	plan.bits = entropy_bits(p->magnitudes, count) + (double)raw;
+	if (!raw || !find_indexes(p, r, count))
+		return plan;
+	double bits = entropy_bits(p->indexes, count);
+	for (unsigned i = 0; i < p->dict.count; i++)
+		bits += 8 + symbol_extra(magnitude_symbol(residual_fold(code, p->dict.list[i], 0)));
+	if (bits < plan.bits) {
+		plan.dict = true;
+		plan.bits = bits;
+	}
+	return plan;
+}
+
+double column_cost(
+	struct packer *p, struct column_code code, const struct residual *r, size_t count)
+{
+	return column_plan(p, code, r, count).bits;
+}
+
+static void put_word(struct packer *p, uint64_t v)
+{
+	bytes_reserve(&p->bits, sizeof(v));
+	v = htole64(v);
+	memcpy(p->bits.data + p->bits.size, &v, sizeof(v));
+	p->bits.size += sizeof(v);
+}
+
+/* The lowest `count` (1..63) bits of v. */
 static void put_bits(struct packer *p, uint64_t v, unsigned count)
 {
-	v &= count ? ~UINT64_C(0) >> (64 - count) : 0;
-	if (count > 32) {
-		put_bits32(p, v & UINT32_MAX, 32);
-		v >>= 32;
-		count -= 32;
-	}
-	put_bits32(p, v, count);
+	v &= (UINT64_C(1) << count) - 1;
+	p->hold |= v << p->held;
+	p->held += count;
+	if (p->held < 64)
+		return;
+	put_word(p, p->hold);
+	p->held -= 64;
+	p->hold = p->held ? v >> (count - p->held) : 0;
 }
 
-static void put_magnitudes(struct packer *p, struct column_code code, const struct residual *r,
+static void put_all_bits(struct packer *p, struct column_code code, const struct residual *r,
 	size_t count, unsigned shift)
 {
 	p->bits.size = 0;
 	p->hold = p->held = 0;
 	for (size_t i = 0; i < count; i++) {
-		if (r[i].hit) {
-			p->symbols.data[i] = COLUMN_HIT;
-			continue;
-		}
-		uint64_t v = residual_fold(code, r[i].value, shift);
-		p->symbols.data[i] = magnitude_symbol(v);
-		put_bits(p, v, symbol_extra(p->symbols.data[i]));
+		unsigned extra = r[i].hit ? 0 : symbol_extra(p->magnitudes[i]);
+		if (extra)
+			put_bits(p, residual_fold(code, r[i].value, shift), extra);
 	}
-	if (p->held)
-		put_u8(&p->bits, (uint8_t)p->hold);
-}
-
-static void put_indexes(struct packer *p, const struct residual *r, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		p->symbols.data[i] =
-			r[i].hit ? COLUMN_HIT : (uint8_t)dict_index(&p->dict, r[i].value);
+	size_t rest = (p->held + 7) / 8, whole = p->bits.size;
+	put_word(p, p->hold);
+	p->bits.size = whole + rest;
 }
 
 /* The symbols as one byte, as they are, or compressed, whichever is smallest. */
-static uint8_t symbols_squeeze(struct packer *p, size_t count)
+static uint8_t symbols_squeeze(struct packer *p, const uint8_t *s, size_t count)
 {
-	const uint8_t *s = p->symbols.data;
-
 	if (!memcmp(s, s + 1, count - 1))
 		return COLUMN_CONSTANT;
 	bytes_reserve(&p->packed, ZSTD_compressBound(count));
@@ -210,33 +233,28 @@ static uint8_t symbols_squeeze(struct packer *p, size_t count)
 void column_pack(struct packer *p, struct column_code code, const struct residual *r, size_t count,
 	struct bytes *out)
 {
-	struct weight w = column_weigh(&p->dict, code, r, count);
-	bool dict = w.dict < w.plain;
+	struct plan plan = column_plan(p, code, r, count);
+	const uint8_t *symbols = plan.dict ? p->indexes : p->magnitudes;
+	uint8_t how = symbols_squeeze(p, symbols, count);
 
-	p->symbols.size = 0;
-	bytes_reserve(&p->symbols, count + 1);
-	if (dict)
-		put_indexes(p, r, count);
-	else
-		put_magnitudes(p, code, r, count, w.shift);
-	uint8_t how = symbols_squeeze(p, count);
 	put_u8(out, code.predict | (code.difference ? COLUMN_DIFFERENCE : 0) |
-			    (dict ? COLUMN_DICT : 0) | how);
-	if (dict) {
+			    (plan.dict ? COLUMN_DICT : 0) | how);
+	if (plan.dict) {
 		put_u8(out, (uint8_t)p->dict.count);
 		for (unsigned i = 0; i < p->dict.count; i++)
 			put_varint(out, residual_fold(code, p->dict.list[i], 0));
 	} else {
-		put_u8(out, (uint8_t)w.shift);
+		put_all_bits(p, code, r, count, plan.shift);
+		put_u8(out, (uint8_t)plan.shift);
 		put_varint(out, p->bits.size);
 	}
 	if (how == COLUMN_ZSTD) {
 		put_varint(out, p->packed.size);
 		put_bytes(out, p->packed.data, p->packed.size);
 	} else {
-		put_bytes(out, p->symbols.data, how == COLUMN_CONSTANT ? 1 : count);
+		put_bytes(out, symbols, how == COLUMN_CONSTANT ? 1 : count);
 	}
-	if (!dict)
+	if (!plan.dict)
 		put_bytes(out, p->bits.data, p->bits.size);
 }
 
@@ -304,7 +322,31 @@ static const uint8_t *open_symbols(struct unpacker *u, struct cursor *c, uint8_t
 	return symbols;
 }
 
-bool column_open(struct unpacker *u, struct cursor *c, size_t count, struct column *ret)
+/* Most columns are one value all along, like the result of every fsync. */
+static void column_fix(struct column *col)
+{
+	uint8_t symbol = *col->symbols;
+
+	if (col->step || symbol == COLUMN_HIT || (!col->dict && symbol_extra(symbol)))
+		return;
+	col->fixed_value = column_next(col, 0);
+	col->fixed = true;
+}
+
+/* What depends on nothing is decoded in one go. */
+static void column_ready(struct unpacker *u, struct column *col, size_t count)
+{
+	uint64_t *values = &u->values[u->value_count];
+
+	if (count > u->limit - u->value_count)
+		return;
+	for (size_t i = 0; i < count; i++)
+		values[i] = column_next(col, 0);
+	u->value_count += count;
+	col->ready = values;
+}
+
+bool column_open(struct unpacker *u, struct cursor *c, size_t count, bool *bad, struct column *ret)
 {
 	uint8_t how = get_u8(c);
 	uint64_t bits = 0;
@@ -313,6 +355,7 @@ bool column_open(struct unpacker *u, struct cursor *c, size_t count, struct colu
 		.step = how & COLUMN_CONSTANT ? 0 : 1,
 		.code = {how & 0xf, how & COLUMN_DIFFERENCE},
 		.dict = how & COLUMN_DICT,
+		.bad = bad,
 	};
 	if (ret->code.predict >= PREDICT_COUNT)
 		return false;
@@ -327,25 +370,12 @@ bool column_open(struct unpacker *u, struct cursor *c, size_t count, struct colu
 	if (!ret->symbols || ret->shift > 63 || bits > FRAME_MAX)
 		return false;
 	ret->bits = get_bytes(c, bits);
-	ret->bit_end = bits * 8;
-	return !c->bad;
-}
-
-uint64_t column_bits(struct column *c, unsigned count)
-{
-	uint64_t low, high = 0;
-	unsigned at = c->bit & 7;
-
-	if (c->bit + count > c->bit_end) {
-		c->bad = true;
-		return 0;
-	}
-	memcpy(&low, &c->bits[c->bit >> 3], sizeof(low));
-	if (at + count > 64)
-		high = c->bits[(c->bit >> 3) + 8];
-	c->bit += count;
-	low = le64toh(low) >> at;
-	if (at)
-		low |= high << (64 - at);
-	return low & (~UINT64_C(0) >> (64 - count));
+	ret->bit_end = (uint32_t)bits * 8;
+	if (c->bad)
+		return false;
+	if (ret->code.predict == PREDICT_NONE)
+		column_fix(ret);
+	if (ret->code.predict == PREDICT_NONE && !ret->fixed)
+		column_ready(u, ret, count);
+	return true;
 }

@@ -9,6 +9,8 @@
 #ifndef COLUMN_H
 #define COLUMN_H
 
+#include <endian.h>
+
 #include "bytes.h"
 #include "model.h"
 
@@ -32,29 +34,32 @@ struct column_code {
 #define COLUMN_CONSTANT   0x40 /* one symbol stands for all */
 #define COLUMN_ZSTD       0x80 /* the symbols are compressed */
 
-/* About how many bits column_pack() would need. */
-double column_cost(struct column_code code, const struct residual *r, size_t count);
-
 /* Scratch memory of the packer, kept from column to column. */
 struct packer;
 struct packer *packer_new(void);
 void packer_free(struct packer *p);
 
+/* About how many bits column_pack() would need. At most BLOCK_EVENTS residuals. */
+double column_cost(
+	struct packer *p, struct column_code code, const struct residual *r, size_t count);
+
 /* Append the packed column. */
 void column_pack(struct packer *p, struct column_code code, const struct residual *r, size_t count,
 	struct bytes *out);
 
-/* A packed column being read. */
+/* A packed column being read: small, because many are in use at once. */
 struct column {
 	const uint8_t *symbols;
-	unsigned step; /* 0 when one symbol stands for all */
-	struct column_code code;
-	bool dict, bad;
-	uint8_t shift;
 	const uint64_t *values; /* the dictionary, unfolded */
-	unsigned value_count;
+	const uint64_t *ready;  /* not NULL: no prediction, and here are all values */
+	uint64_t fixed_value;   /* if fixed: every value is this one, without any prediction */
 	const uint8_t *bits;
-	uint64_t bit, bit_end;
+	uint32_t bit, bit_end;
+	bool *bad;    /* set when the column has no such value */
+	uint8_t step; /* 0 when one symbol stands for all */
+	uint8_t shift, value_count;
+	struct column_code code;
+	bool dict, fixed;
 };
 
 struct unpacker;
@@ -64,10 +69,11 @@ void unpacker_free(struct unpacker *u);
 void unpacker_reset(struct unpacker *u);
 /*
  * Take one packed column of `count` values from `c`. What it points to lives in the unpacker or
- * behind `c`, where COLUMN_SLACK bytes must be readable past the end. False if malformed.
+ * behind `c`, where COLUMN_SLACK bytes must be readable past the end. False if malformed; *bad is set
+ * if that shows later.
  */
 #define COLUMN_SLACK 16
-bool column_open(struct unpacker *u, struct cursor *c, size_t count, struct column *ret);
+bool column_open(struct unpacker *u, struct cursor *c, size_t count, bool *bad, struct column *ret);
 
 #define SYMBOL_PLAIN 8 /* values below are their own symbol */
 
@@ -84,7 +90,23 @@ static inline uint64_t symbol_base(uint8_t symbol, unsigned extra)
 	               : (UINT64_C(4) + ((unsigned)(symbol - SYMBOL_PLAIN) & 3)) << extra;
 }
 
-uint64_t column_bits(struct column *c, unsigned count);
+/* `count` (1..62) bits; 0 and `bad` when there are no more. */
+static inline uint64_t column_bits(struct column *c, unsigned count)
+{
+	uint64_t low, at = c->bit & 7;
+	const uint8_t *p = c->bits + (c->bit >> 3);
+
+	if (c->bit + count > c->bit_end) {
+		*c->bad = true;
+		return 0;
+	}
+	c->bit += count;
+	memcpy(&low, p, sizeof(low));
+	low = le64toh(low) >> at;
+	if (at + count > 64)
+		low |= (uint64_t)p[8] << (64 - at);
+	return low & ((UINT64_C(1) << count) - 1);
+}
 
 /* The next value, given the prediction. At most `count` times. */
 static inline uint64_t column_next(struct column *c, uint64_t predicted)
@@ -97,7 +119,7 @@ static inline uint64_t column_next(struct column *c, uint64_t predicted)
 		return predicted;
 	if (c->dict) {
 		if (symbol >= c->value_count) {
-			c->bad = true;
+			*c->bad = true;
 			return 0;
 		}
 		v = c->values[symbol];

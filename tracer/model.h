@@ -29,31 +29,50 @@ enum predict {
 	PREDICT_COUNT,
 };
 
-#define MODEL_BITS 13
+#define MODEL_BITS 12
 
 struct model {
 	uint64_t cells[1 << MODEL_BITS];
-	uint64_t newest[256]; /* by kind */
+	uint64_t newest[KIND_COUNT];
 };
 
-/* The event at hand, as far as it is decoded. */
+/* A number spread over 64 bits; an index into the cells is the highest MODEL_BITS of a sum of these.
+ */
+#define MIX(a) ((uint64_t)(a)*UINT64_C(0x9e3779b97f4a7c15))
+
+/* The event at hand, as far as it is decoded: MIX() of its ids, and numbers as they are. */
 struct facts {
-	uint64_t thread, handle, file, size, think;
+	uint64_t thread, handle, file;
+	uint64_t size, think;
+	bool has_handle;
 };
 
-/* A column's own keys, mixed once. */
+/* What is the same for all values of a column in a block. */
 struct model_key {
-	uint64_t column, slot;
-	uint8_t kind;
+	uint64_t own;  /* the cells of the column's prediction */
+	uint64_t past; /* ... of each thread's history in this column */
+	uint64_t slot; /* ... of the handles' memory, common to arguments of one name */
+	uint8_t predict, kind;
+	bool by_handle, newest, patterns; /* which memories it feeds */
 };
 
-#define MIX(a) ((a)*UINT64_C(0x9e3779b97f4a7c15))
+/*
+ * What the columns of a block are predicted from: a memory that none uses is not fed. Both sides
+ * must agree on that, as memories share their cells.
+ */
+struct model_use {
+	uint64_t slots[4]; /* a filter of slots whose memory by handle is used */
+	bool newest[KIND_COUNT];
+};
 
-static inline uint64_t *model_cell(struct model *m, uint64_t key, uint64_t what)
+/* Arguments of these kinds are remembered by handle, and by the highest value. */
+#define KINDS_BY_HANDLE (1u << KIND_FILE | 1u << KIND_FLAGS | 1u << KIND_NUMBER)
+#define KINDS_NEWEST                                                                               \
+	(1u << KIND_FILE | 1u << KIND_HANDLE | 1u << KIND_NAME | 1u << KIND_BYTES | 1u << KIND_HASH)
+
+static inline uint64_t *model_cell(struct model *m, uint64_t place)
 {
-	uint64_t h = (key ^ what) * UINT64_C(0xd6e8feb86659fd93);
-
-	return &m->cells[(h ^ h >> 32) * UINT64_C(0xd6e8feb86659fd93) >> (64 - MODEL_BITS)];
+	return &m->cells[place >> (64 - MODEL_BITS)];
 }
 
 static inline void model_clear(struct model *m)
@@ -61,10 +80,44 @@ static inline void model_clear(struct model *m)
 	memset(m, 0, sizeof(*m));
 }
 
-/* Keys of column `slot` (a name's digest) of operation `op`. */
+/* Keys of column number `column` of operation `op`; `kind` of an argument, or KIND_COUNT. */
 static inline struct model_key model_key(unsigned op, unsigned column, uint64_t slot, uint8_t kind)
 {
-	return (struct model_key){MIX((uint64_t)op << 8 | (column + 1)), MIX(slot + 1), kind};
+	uint64_t base = MIX(MIX(op << 8 | (column + 1)) >> 20);
+	unsigned bit = kind < KIND_COUNT ? 1u << kind : 0;
+
+	return (struct model_key){
+		.own = base,
+		.past = base + MIX(UINT64_C(0x9a57)),
+		.slot = MIX(MIX(slot) >> 20),
+		.kind = kind < KIND_COUNT ? kind : 0,
+		.by_handle = bit & KINDS_BY_HANDLE,
+		.newest = bit & KINDS_NEWEST,
+	};
+}
+
+/* The same column under one of the predictions. */
+static inline struct model_key model_key_for(struct model_key k, enum predict predict)
+{
+	k.own += MIX((uint64_t)predict << 40);
+	k.predict = (uint8_t)predict;
+	k.patterns = predict >= PREDICT_PATTERN1 && predict <= PREDICT_PATTERN3;
+	return k;
+}
+
+static inline void model_use_add(struct model_use *use, const struct model_key *k)
+{
+	if (k->predict == PREDICT_HANDLE)
+		use->slots[k->slot >> 62] |= UINT64_C(1) << (k->slot >> 56 & 63);
+	if (k->predict == PREDICT_NEWEST)
+		use->newest[k->kind] = true;
+}
+
+/* After all columns were added. */
+static inline void model_use_apply(const struct model_use *use, struct model_key *k)
+{
+	k->by_handle &= use->slots[k->slot >> 62] >> (k->slot >> 56 & 63) & 1;
+	k->newest &= use->newest[k->kind];
 }
 
 /* A value as 20 bits of history. */
@@ -76,34 +129,31 @@ static inline uint64_t model_digest(uint64_t v)
 #define PATTERN_MASK(values) ((UINT64_C(1) << 20 * (values)) - 1)
 
 /*
- * The prediction, and in *ret_cell where the outcome must be stored (it may be NULL). model_learn()
- * must follow with the outcome.
+ * The prediction, and in *ret_cell where model_learn() must store the outcome (it may be NULL).
  */
-static inline uint64_t model_predict(struct model *m, enum predict predict,
-	const struct model_key *k, const struct facts *f, uint64_t **ret_cell)
+static inline uint64_t model_predict(
+	struct model *m, const struct model_key *k, const struct facts *f, uint64_t **ret_cell)
 {
-	uint64_t key = k->column + MIX(predict + 64), history;
+	uint64_t place = k->own, history;
 
 	*ret_cell = NULL;
-	switch (predict) {
+	switch ((enum predict)k->predict) {
 	case PREDICT_LAST:
-		*ret_cell = model_cell(m, key, 0);
 		break;
 	case PREDICT_THREAD:
-		*ret_cell = model_cell(m, key, MIX(f->thread));
+		place += f->thread;
 		break;
 	case PREDICT_PATTERN1:
 	case PREDICT_PATTERN2:
 	case PREDICT_PATTERN3:
-		history = *model_cell(m, k->column, MIX(f->thread));
-		*ret_cell = model_cell(
-			m, key, MIX(history & PATTERN_MASK(predict - PREDICT_PATTERN1 + 1)));
+		history = *model_cell(m, k->past + f->thread);
+		place += MIX(history & PATTERN_MASK(k->predict - PREDICT_PATTERN1 + 1));
 		break;
 	case PREDICT_HANDLE:
-		return *model_cell(m, k->slot, MIX(f->handle));
+		return *model_cell(m, k->slot + f->handle);
 	case PREDICT_FILE:
 	case PREDICT_NEXT:
-		*ret_cell = model_cell(m, key, MIX(f->file));
+		place += f->file;
 		break;
 	case PREDICT_NEWEST:
 		return m->newest[k->kind];
@@ -115,28 +165,28 @@ static inline uint64_t model_predict(struct model *m, enum predict predict,
 	case PREDICT_COUNT:
 		return 0;
 	}
+	*ret_cell = model_cell(m, place);
 	return **ret_cell;
 }
 
 /* Store an outcome in the cell of its prediction. */
-static inline void model_learn(struct model *m, enum predict predict, uint64_t *cell,
-	const struct facts *f, uint64_t value)
+static inline void model_learn(
+	const struct model_key *k, uint64_t *cell, const struct facts *f, uint64_t value)
 {
 	if (cell)
-		*cell = predict == PREDICT_NEXT ? value + f->size : value;
+		*cell = k->predict == PREDICT_NEXT ? value + f->size : value;
 }
 
-/* What every column remembers, once per value, whatever predicts it. `patterns`: the column's own
- * prediction is one of the three. */
-static inline void model_remember(struct model *m, const struct model_key *k, const struct facts *f,
-	uint64_t value, bool patterns)
+/* What a column remembers of each value, once, whatever predicts it. */
+static inline void model_remember(
+	struct model *m, const struct model_key *k, const struct facts *f, uint64_t value)
 {
-	if (f->handle)
-		*model_cell(m, k->slot, MIX(f->handle)) = value;
-	if (value > m->newest[k->kind])
+	if (k->by_handle && f->has_handle)
+		*model_cell(m, k->slot + f->handle) = value;
+	if (k->newest && value > m->newest[k->kind])
 		m->newest[k->kind] = value;
-	if (patterns) {
-		uint64_t *history = model_cell(m, k->column, MIX(f->thread));
+	if (k->patterns) {
+		uint64_t *history = model_cell(m, k->past + f->thread);
 		*history = *history << 20 | model_digest(value);
 	}
 }

@@ -19,7 +19,7 @@ struct row_arg {
 };
 
 /* Arguments that predict others; ROW_NONE = the row has none of that name. */
-#define ROW_NONE ROW_ARGS
+#define ROW_NONE 255
 
 struct row {
 	char name[NAME_MAX_SIZE + 1]; /* empty: no such operation */

@@ -322,7 +322,7 @@ static void merge_round(struct trace_writer *w, bool final)
 	merge(w, horizon);
 	for (size_t i = 0; i < count; i++)
 		buffer_release(w->looked[i]);
-	if (block_count(w->block) && now - w->block_began_ns >= BLOCK_AGE_NS - 2 * TICK_NS)
+	if (block_count(w->block) && now > w->block_began_ns + BLOCK_AGE_NS - 2 * TICK_NS)
 		block_close(w);
 }
 
