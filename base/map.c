@@ -85,6 +85,15 @@ bool map_del(struct map *map, uint64_t a, uint64_t b)
 	return true;
 }
 
+const struct map_slot *map_next(const struct map *map, const struct map_slot *slot)
+{
+	size_t i = slot ? (size_t)(slot - map->slots) + 1 : 0;
+
+	while (i < map->capacity && map->slots[i].state != SLOT_USED)
+		i++;
+	return i < map->capacity ? &map->slots[i] : NULL;
+}
+
 void map_free(struct map *map)
 {
 	free(map->slots);

@@ -25,6 +25,8 @@ uint64_t *map_get(const struct map *map, uint64_t a, uint64_t b);
 void map_put(struct map *map, uint64_t a, uint64_t b, uint64_t value);
 /* True if (a, b) was there. */
 bool map_del(struct map *map, uint64_t a, uint64_t b);
+/* The used slot after `slot` (NULL: the first), in no order; NULL at the end. */
+const struct map_slot *map_next(const struct map *map, const struct map_slot *slot);
 void map_free(struct map *map);
 
 #endif

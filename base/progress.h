@@ -16,6 +16,9 @@ struct progress {
 };
 
 void progress_quiet(bool quiet); /* process-wide, from the command line */
+/* A line that stays, on stderr, terminal or not; nothing with --quiet. Not while a progress line of
+ * another thread is drawn. */
+void progress_note(const char *fmt, ...) attr_printf(1, 2);
 void progress_start(struct progress *p, const char *phase, uint64_t total);
 /* Cheap enough to call per thousand operations; redraws at most ten times a second. */
 void progress_update(struct progress *p, uint64_t done);

@@ -79,22 +79,36 @@ static void read_output(int fd, pid_t pid, struct bytes *output)
 	}
 }
 
-/* The end of the output as one line, for the error text. Caller frees. */
-static char *output_tail(const char *output)
+/* Blanks and line ends become one blank each. */
+static void join_lines(char *text)
 {
-	size_t len = strlen(output);
-	char *line = xstrdup(len > 400 ? output + len - 400 : output);
-	char *to = line;
+	char *to = text;
 
-	for (const char *from = line; *from; from++)
+	for (const char *from = text; *from; from++)
 		if (!strchr(" \t\r\n", *from))
 			*to++ = *from;
-		else if (to > line && to[-1] != ' ')
+		else if (to > text && to[-1] != ' ')
 			*to++ = ' ';
-	while (to > line && to[-1] == ' ')
+	while (to > text && to[-1] == ' ')
 		to--;
 	*to = '\0';
-	return line;
+}
+
+/* What it said, in one line for the error text: the reason comes first or last, usage is between.
+ * Caller frees. */
+static char *summary(const char *output)
+{
+	enum { KEEP = 200 };
+	char *line = xstrdup(output);
+	size_t len;
+
+	join_lines(line);
+	len = strlen(line);
+	if (len <= 2 * KEEP)
+		return line;
+	char *shorter = xasprintf("%.*s ... %s", KEEP, line, line + len - KEEP);
+	free(line);
+	return shorter;
 }
 
 int spawn_run(const char *const argv[], char **ret_output, struct error *err)
@@ -122,14 +136,14 @@ int spawn_run(const char *const argv[], char **ret_output, struct error *err)
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	put_u8(&output, 0);
-	auto_free char *tail = output_tail((char *)output.data);
+	auto_free char *words = summary((char *)output.data);
 	int r = 0;
 	if (interrupted())
 		r = error_set(err, EINTR, "interrupted");
 	else if (status)
 		r = error_set(err, EIO, "%s failed (%s %d): %s", argv[0],
 			WIFSIGNALED(status) ? "signal" : "status",
-			WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), tail);
+			WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), words);
 	if (ret_output)
 		*ret_output = (char *)output.data;
 	else

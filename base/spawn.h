@@ -7,7 +7,7 @@
 
 /*
  * Run argv (found through PATH and the sbin directories), stdin from /dev/null, and wait. On a
- * status other than 0 the error names the program and carries the last lines of what it printed.
+ * status other than 0 the error names the program and carries what it printed, cut to one line.
  * ret_output (may be NULL) gets stdout and stderr together; the caller frees it, on failure too.
  */
 int spawn_run(const char *const argv[], char **ret_output, struct error *err);

@@ -37,6 +37,9 @@ struct capture_stats {
  * remedy. */
 int capture_mount(struct capture **ret, const struct capture_options *options, struct error *err);
 
+/* Write what exists below as the trace's starting state: before the application begins. */
+int capture_write_tree(struct capture *c, struct error *err);
+
 /* Where the application must work. */
 const char *capture_path(const struct capture *c);
 

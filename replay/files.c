@@ -111,7 +111,10 @@ void files_set_handle(struct files *f, uint32_t slot, int fd)
 
 	if (old >= 0)
 		close(old);
-	atomic_store(&f->handles[slot], fd);
+	if (slot < FILES_MAX_HANDLES)
+		atomic_store(&f->handles[slot], fd);
+	else
+		close(fd);
 }
 
 struct open_how files_open_how(int flags, unsigned mode)

@@ -25,6 +25,7 @@ void files_free(struct files *f);
 
 /* -EBADF if nothing is open there. */
 int files_handle(const struct files *f, uint32_t slot);
+/* Takes fd over; without a slot (SLOT_NONE) it is closed. */
 void files_set_handle(struct files *f, uint32_t slot, int fd);
 /* The descriptor that was there, now the caller's, or -EBADF. */
 int files_take_handle(struct files *f, uint32_t slot);

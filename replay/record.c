@@ -131,7 +131,7 @@ static void put_divergences(struct result_run *run, struct record *const *lanes,
 	divergence_free(&all);
 }
 
-void record_result(
+void record_report(
 	struct record *const *lanes, size_t count, uint64_t started_ns, struct result_run *run)
 {
 	const struct record *last = last_to_end(lanes, count);

@@ -65,7 +65,7 @@ static inline void record_inherit(struct record *r, const struct chain *releaser
  * chain that ends last as its critical path. The critical_ns of the classes sum up to
  * run->elapsed_ns (asserted).
  */
-void record_result(
+void record_report(
 	struct record *const *lanes, size_t count, uint64_t started_ns, struct result_run *run);
 void record_done(struct record *r);
 

@@ -9,19 +9,33 @@
 #ifndef WINDOW_H
 #define WINDOW_H
 
-#include "plan.h"
-#include "reader.h"
+#include "compile.h"
 
 #define WINDOW_DEFAULT 16384 /* steps */
 
 struct window;
 
+/* `size` steps, a power of two. Compiles from `c`, which is borrowed. */
+struct window *window_new(struct compiler *c, uint32_t size);
+void window_free(struct window *w);
+
 /* The next step: 1; 0 at the end of the trace; -EAGAIN when the window is full (see
  * window_wait()); any other -errno is an error of the trace, set in err. */
 int window_next(struct window *w, struct step **ret, struct error *err);
 
-/* Sleep until a good part of a full window is finished. Only useful where other threads finish. */
+/* Sleep until a good part of a full window is finished, or for a tenth of a second. Only useful where
+ * other threads finish. */
 void window_wait(struct window *w);
+
+/* Are all steps that were taken out finished? */
+bool window_idle(struct window *w);
+/* Steps finished so far, counted in the order of the trace. */
+uint64_t window_progress(const struct window *w);
+
+/* A step's place, 0 .. size - 1, and back: for tables beside the window. */
+uint32_t window_index(const struct window *w, const struct step *step);
+struct step *window_step(struct window *w, uint32_t place);
+uint32_t window_size(const struct window *w);
 
 /* The step is done; it must not be touched any more. Thread-safe, no lock. */
 void window_finish(struct window *w, struct step *step);

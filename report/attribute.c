@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fileclass.h"
+
 static struct share *share_at(struct shares *s, const char *op, const char *file_class)
 {
 	for (size_t i = 0; i < s->count; i++)
@@ -17,26 +19,36 @@ static struct share *share_at(struct shares *s, const char *op, const char *file
 	return share;
 }
 
+/* In unsigned numbers, so that absurd values of a foreign file wrap instead of trapping. */
+static void add_signed(int64_t *sum, int sign, uint64_t ns)
+{
+	*sum = (int64_t)((uint64_t)*sum + (sign < 0 ? -ns : ns));
+}
+
 /* Add (sign 1) or subtract (sign -1) the critical path of a run. */
 static void add_run(struct shares *s, const struct result_run *run, int sign)
 {
-	int64_t rest = (int64_t)run->elapsed_ns;
+	uint64_t rest = run->elapsed_ns;
 
 	vec_each (c, &run->classes) {
-		int64_t ns = (int64_t)c->critical_ns;
-		rest -= ns;
-		if (ns)
-			share_at(s, c->op, c->file_class)->ns += sign * ns;
+		rest -= c->critical_ns;
+		if (c->critical_ns)
+			add_signed(&share_at(s, c->op, c->file_class)->ns, sign, c->critical_ns);
 	}
 	if (rest)
-		share_at(s, RESULT_OP_REST, "")->ns += sign * rest;
-	s->total_ns += sign * (int64_t)run->elapsed_ns;
+		add_signed(&share_at(s, RESULT_OP_REST, "")->ns, sign, rest);
+	add_signed(&s->total_ns, sign, run->elapsed_ns);
+}
+
+uint64_t share_size(int64_t ns)
+{
+	return ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
 }
 
 static int by_size(const void *a, const void *b)
 {
 	const struct share *x = a, *y = b;
-	int64_t p = llabs(x->ns), q = llabs(y->ns);
+	uint64_t p = share_size(x->ns), q = share_size(y->ns);
 
 	if (p != q)
 		return p < q ? 1 : -1;
@@ -82,29 +94,27 @@ int64_t shares_of(const struct shares *s, const char *op, const char *file_class
 
 static const struct {
 	const char *name, *words;
-} pseudo_words[] =
-	{
-		{RESULT_OP_THINK, "the application's CPU time"},
-		{RESULT_OP_DISPATCH, "getting calls started"},
-		{RESULT_OP_REST, "time not attributed"},
-},
-  class_words[] = {
-	  {"database", "the database file"},
-	  {"wal", "the WAL"},
-	  {"journal", "the rollback journal"},
-	  {"shm", "the shared-memory file"},
-	  {"temp", "temporary files"},
-	  {"directory", "directories"},
-	  {"other", "other files"},
+} pseudo_words[] = {
+	{RESULT_OP_THINK, "the application's CPU time"},
+	{RESULT_OP_DISPATCH, "getting calls started"},
+	{RESULT_OP_REST, "time not attributed"},
+};
+
+static const char *const class_words[FILE_CLASS_COUNT] = {
+	[FILE_OTHER] = "other files",
+	[FILE_DATABASE] = "the database file",
+	[FILE_WAL] = "the WAL",
+	[FILE_JOURNAL] = "the rollback journal",
+	[FILE_SHM] = "the shared-memory file",
+	[FILE_TEMP] = "temporary files",
+	[FILE_DIRECTORY] = "directories",
 };
 
 const char *share_words(const char *op, const char *file_class, char out[64])
 {
-	const char *words = file_class;
+	enum file_class class = file_class_by_name(file_class);
+	const char *words = class < FILE_CLASS_COUNT ? class_words[class] : file_class;
 
-	for (size_t i = 0; i < ARRAY_SIZE(class_words); i++)
-		if (!strcmp(class_words[i].name, file_class))
-			words = class_words[i].words;
 	snprintf(out, 64, "%s%s%s", op, *words ? " on " : "", words);
 	for (size_t i = 0; i < ARRAY_SIZE(pseudo_words); i++)
 		if (!strcmp(pseudo_words[i].name, op))

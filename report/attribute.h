@@ -31,6 +31,8 @@ void attribute_difference(
 	struct shares *ret, const struct result_run *run, const struct result_run *base);
 void shares_done(struct shares *s);
 
+/* |ns| */
+uint64_t share_size(int64_t ns);
 /* 0 if there is no such share. */
 int64_t shares_of(const struct shares *s, const char *op, const char *file_class);
 /* "fdatasync on the WAL", "CPU time of the application". */

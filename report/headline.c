@@ -102,12 +102,13 @@ static void say_fastest(const struct layout *l, const struct view *v)
 static void say_share(struct phrase *p, const struct share *share, int64_t total_ns)
 {
 	struct unit_text ns;
+	double part = total_ns ? (double)share->ns / (double)total_ns : 0;
 	char words[64];
 
 	phrase_add(p, "%s %c%s", share_words(share->op, share->file_class, words),
-		share->ns < 0 ? '-' : '+', format_ns((uint64_t)llabs(share->ns), &ns));
-	if (total_ns && share->ns / total_ns < 10 && share->ns / total_ns > -10)
-		phrase_add(p, " (%.0f %%)", 100 * (double)share->ns / (double)total_ns);
+		share->ns < 0 ? '-' : '+', format_ns(share_size(share->ns), &ns));
+	if (total_ns && part > -10 && part < 10)
+		phrase_add(p, " (%.0f %%)", 100 * part);
 }
 
 /* Room for the longest name in the list of costs. */
@@ -138,10 +139,10 @@ static void say_target_costs(
 	char lead[80], name[64];
 
 	attribute_difference(&shares, run, base);
-	phrase_add(&p, "%s %s: ", format_ns((uint64_t)llabs(shares.total_ns), &ns),
+	phrase_add(&p, "%s %s: ", format_ns(share_size(shares.total_ns), &ns),
 		shares.total_ns < 0 ? "faster" : "slower");
 	for (size_t i = 0; i < shares.count && i < 3; i++) {
-		if (i && llabs(shares.at[i].ns) < llabs(shares.total_ns) / 20)
+		if (i && share_size(shares.at[i].ns) < share_size(shares.total_ns) / 20)
 			break;
 		phrase_add(&p, "%s", i ? ", " : "");
 		say_share(&p, &shares.at[i], shares.total_ns);

@@ -26,7 +26,7 @@ struct column {
 /* One (operation, file class) that some column has. */
 struct row {
 	const char *op, *file_class;
-	int64_t largest;
+	uint64_t largest;
 };
 
 struct matrix {
@@ -37,7 +37,7 @@ struct matrix {
 	bool signs;
 };
 
-static struct scale scale_for(int64_t largest)
+static struct scale scale_for(uint64_t largest)
 {
 	if (largest >= 10000000000)
 		return (struct scale){1e9, "s", 2};
@@ -66,17 +66,15 @@ static int by_largest(const void *a, const void *b)
 
 static void collect_rows(struct matrix *m)
 {
-	int64_t largest = 0;
+	uint64_t largest = 0;
 
 	vec_each (column, &m->columns) {
 		for (size_t i = 0; i < column->shares.count; i++) {
 			struct row *row = row_at(m, &column->shares.at[i]);
-			int64_t ns = llabs(column->shares.at[i].ns);
-			row->largest = ns > row->largest ? ns : row->largest;
-			largest = ns > largest ? ns : largest;
+			row->largest = max_u64(row->largest, share_size(column->shares.at[i].ns));
+			largest = max_u64(largest, row->largest);
 		}
-		int64_t total = llabs(column->shares.total_ns);
-		largest = total > largest ? total : largest;
+		largest = max_u64(largest, share_size(column->shares.total_ns));
 	}
 	if (m->rows.count)
 		qsort(m->rows.at, m->rows.count, sizeof(*m->rows.at), by_largest);
@@ -92,6 +90,8 @@ static bool has_path(const struct target_view *t)
 static void matrix_init(struct matrix *m, const struct view *v, bool differences)
 {
 	*m = (struct matrix){.view = v, .signs = differences};
+	if (differences && !has_path(v->base))
+		return;
 	vec_each (t, &v->targets) {
 		struct column c = {.target = t};
 		if (!has_path(t) || (differences && t == v->base))
@@ -140,11 +140,11 @@ static void share_row(
 /* What the rows from `from` on add up to. */
 static int64_t sum_from(const struct matrix *m, const struct shares *s, size_t from)
 {
-	int64_t sum = 0;
+	uint64_t sum = 0;
 
 	for (size_t i = from; i < m->rows.count; i++)
-		sum += shares_of(s, m->rows.at[i].op, m->rows.at[i].file_class);
-	return sum;
+		sum += (uint64_t)shares_of(s, m->rows.at[i].op, m->rows.at[i].file_class);
+	return (int64_t)sum;
 }
 
 static void closing_rows(
@@ -195,11 +195,13 @@ static void print_matrix(const struct layout *l, const struct matrix *m)
 	}
 }
 
-static const struct result_class *class_of(const struct result_run *run, const struct row *row)
+static const struct result_class *class_of(
+	const struct result_run *run, const char *op, const char *file_class)
 {
-	vec_each (c, &run->classes)
-		if (!strcmp(c->op, row->op) && !strcmp(c->file_class, row->file_class))
-			return c;
+	if (run)
+		vec_each (c, &run->classes)
+			if (!strcmp(c->op, op) && !strcmp(c->file_class, file_class))
+				return c;
 	return NULL;
 }
 
@@ -211,6 +213,20 @@ static void latency_cell(struct table *t, const struct result_class *c)
 		table_text(t, "%s / %s", format_ns(c->p50_ns, &p50), format_ns(c->p99_ns, &p99));
 	else
 		table_text(t, "-");
+}
+
+/* One operation of the workload itself, from the real runs. */
+static void workload_latencies(struct table *t, const struct matrix *m, size_t first, size_t end)
+{
+	const struct result_run *any = m->columns.at[first].target->real_run;
+
+	if (!any)
+		return;
+	table_text(t, "%s", any->metric_unit);
+	table_text(t, "(real)");
+	for (size_t i = first; i < end; i++)
+		latency_cell(
+			t, class_of(m->columns.at[i].target->real_run, RESULT_OP_WORKLOAD, ""));
 }
 
 static void print_latencies(const struct layout *l, const struct matrix *m)
@@ -226,9 +242,11 @@ static void print_latencies(const struct layout *l, const struct matrix *m)
 			table_text(t, "%s", row->op);
 			table_text(t, "%s", row->file_class);
 			for (size_t j = first; j < end; j++)
-				latency_cell(t, class_of(m->columns.at[j].target->replay_run, row));
+				latency_cell(t, class_of(m->columns.at[j].target->replay_run,
+							row->op, row->file_class));
 			shown++;
 		}
+		workload_latencies(t, m, first, end);
 		layout_table(l, t);
 	}
 }
@@ -238,7 +256,7 @@ static void print_differences(const struct layout *l, const struct view *v)
 	struct matrix m;
 
 	matrix_init(&m, v, true);
-	if (m.columns.count && has_path(v->base)) {
+	if (m.columns.count) {
 		layout_heading(l, "WHAT MAKES THE DIFFERENCE");
 		layout_text(l, 2, "",
 			"The same, minus that of %s. + is time lost to it, - is time won; the rows "
@@ -268,7 +286,10 @@ void section_attribution(const struct layout *l, const struct view *v)
 		print_matrix(l, &m);
 		print_differences(l, v);
 		layout_heading(l, "LATENCY OF ONE CALL");
-		layout_text(l, 2, "", "Median / 99th percentile over all calls of these runs.");
+		layout_text(l, 2, "",
+			"Median / 99th percentile over all calls of these runs; (real): of one "
+			"operation of "
+			"the workload in the median real run.");
 		print_latencies(l, &m);
 	}
 	matrix_done(&m);

@@ -178,10 +178,49 @@ static const char *fact(const struct view *v, const char *key)
 	return text ? text : "?";
 }
 
+static void add_fact(struct phrase *p, const json_t *device, const char *key, const char *words)
+{
+	const char *text = json_string_value(json_object_get(device, key));
+
+	if (text)
+		phrase_add(p, "%s%s%s", p->text[0] ? ", " : "", words, text);
+}
+
+static void print_device(const struct layout *l, const json_t *device)
+{
+	const json_t *size = json_object_get(device, "size_bytes");
+	struct phrase p = {0};
+	struct unit_text text;
+
+	add_fact(&p, device, "device", "");
+	add_fact(&p, device, "where", "over ");
+	add_fact(&p, device, "backed_by", "backed by ");
+	if (json_is_integer(size))
+		phrase_add(&p, ", %s", format_bytes((uint64_t)json_integer_value(size), &text));
+	if (json_is_boolean(json_object_get(device, "rotational")))
+		phrase_add(&p, ", %srotational",
+			json_is_true(json_object_get(device, "rotational")) ? "" : "not ");
+	add_fact(&p, device, "write_cache", "cache: ");
+	add_fact(&p, device, "scheduler", "scheduler: ");
+	if (p.text[0])
+		layout_text(l, 2, "device: ", "%s", p.text);
+}
+
+static void print_capture(const struct layout *l, const json_t *capture)
+{
+	const char *target = json_string_value(json_object_get(capture, "target"));
+	json_int_t ns = json_integer_value(json_object_get(capture, "elapsed_ns"));
+	struct unit_text text;
+
+	if (target && ns > 0)
+		layout_text(l, 2, "capture: ", "on %s, %s with the pass-through in between", target,
+			format_ns((uint64_t)ns, &text));
+}
+
 static void print_targets(const struct layout *l, const struct view *v)
 {
 	vec_each (t, &v->targets) {
-		const struct result_run *run = t->replay_run ? t->replay_run : t->real_run;
+		const struct result_run *run = t->real_run ? t->real_run : t->replay_run;
 		char lead[80], name[64];
 		if (!run || !run->options || !run->options[0])
 			continue;
@@ -205,8 +244,8 @@ void section_environment(const struct layout *l, const struct view *v)
 			(uint64_t)json_integer_value(json_object_get(r->environment, "memory")),
 			&text),
 		fact(v, "date"), fact(v, "fsreel"));
-	if (json_is_string(device))
-		layout_text(l, 2, "device: ", "%s", json_string_value(device));
+	print_device(l, device);
+	print_capture(l, json_object_get(r->environment, "capture"));
 	print_targets(l, v);
 	if (r->trace_sha256)
 		layout_text(l, 2, "trace: ", "%s, %s events, sha256 %.16s...",

@@ -47,7 +47,7 @@ static void ranking_row(
 	table_text(t, "%.1f %%", 100 * stats_spread(s->elapsed_ns.at, s->elapsed_ns.count));
 	table_text(t, "%.2f", fastest ? (double)rank->median_ns / (double)fastest : 1);
 	if (metric)
-		table_text(t, "%.0f %s", median_metric(target), target->real_run->metric_unit);
+		table_text(t, "%.0f", median_metric(target));
 	table_text(t, "%s",
 		layout_bar(slowest ? (double)rank->median_ns / (double)slowest : 0,
 			metric ? 8 : BAR, bar));
@@ -63,7 +63,7 @@ static struct table *ranking_table(const struct view *v, bool metric)
 	table_column(t, "spread", "spread", TABLE_RIGHT);
 	table_column(t, "ratio", "ratio", TABLE_RIGHT);
 	if (metric)
-		table_column(t, v->targets.at[0].real_run->metric_name, "metric", TABLE_RIGHT);
+		table_column(t, v->targets.at[0].real_run->metric_unit, "metric", TABLE_RIGHT);
 	table_column(t, "", "bar", TABLE_LEFT);
 	vec_each (target, &v->targets)
 		if (target->rank)

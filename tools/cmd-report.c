@@ -1,49 +1,88 @@
 /* SPDX-License-Identifier: MIT */
 /* fsreel report: results files into a ranking, its causes and its trustworthiness. */
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cmd.h"
 #include "merge.h"
 #include "report.h"
+#include "summary.h"
 #include "terminal.h"
 
-static int read_all(struct results **ret, char **paths, struct error *err)
-{
-	int e = results_read(ret, paths[0], err);
+/* The results of one workload each, in the order of the files. */
+struct groups {
+	struct results **at;
+	size_t count, capacity;
+};
 
-	for (paths++; !e && *paths; paths++) {
-		struct results *more = NULL;
-		e = results_read(&more, *paths, err);
-		e = e ? e : results_merge(*ret, more, *paths, err);
+static struct results *group_of(const struct groups *g, const struct results *r)
+{
+	for (size_t i = 0; i < g->count; i++) {
+		const char *workload = g->at[i]->workload;
+		if (!workload || !r->workload || !strcmp(workload, r->workload))
+			return g->at[i];
 	}
-	return e;
+	return NULL;
 }
 
-static bool anything_wrong(const struct results *r)
+static int read_all(struct groups *g, char **paths, struct error *err)
 {
-	vec_each (run, &r->runs)
-		if (run->failure || run->divergences)
-			return true;
+	for (; *paths; paths++) {
+		struct results *r = NULL;
+		int e = results_read(&r, *paths, err);
+		if (e)
+			return e;
+		struct results *same = group_of(g, r);
+		if (!same)
+			vec_push(g, r);
+		else if ((e = results_merge(same, r, *paths, err)))
+			return e;
+	}
+	vec_each (r, g)
+		report_conclude(*r);
+	return 0;
+}
+
+static bool anything_wrong(const struct groups *g)
+{
+	vec_each (r, g)
+		vec_each (run, &(*r)->runs)
+			if (run->failure || run->divergences)
+				return true;
 	return false;
 }
 
-static int show(struct results *r, const char *baseline, bool json, struct error *err)
+/* One workload: an object. Several: an array of such. */
+static int show_json(
+	const struct groups *g, const struct report_options *options, struct error *err)
 {
-	struct report_options options = {
-		.baseline = baseline,
-		.color = terminal_color(STDOUT_FILENO),
-	};
+	json_t *all = json_array();
 
-	if (!json)
-		return report_text(r, &options, stdout, err);
-	json_t *tree = report_json(r, &options, err);
-	if (!tree)
-		return -err->code;
-	json_dumpf(tree, stdout, JSON_INDENT(1));
+	vec_each (r, g) {
+		json_t *one = report_json(*r, options, err);
+		if (!one) {
+			json_decref(all);
+			return -err->code;
+		}
+		json_array_append_new(all, one);
+	}
+	json_dumpf(g->count == 1 ? json_array_get(all, 0) : all, stdout, JSON_INDENT(1));
 	putchar('\n');
-	json_decref(tree);
+	json_decref(all);
+	return 0;
+}
+
+static int show_text(
+	const struct groups *g, const struct report_options *options, struct error *err)
+{
+	if (g->count > 1)
+		report_summary(g->at, g->count, options, stdout);
+	vec_each (r, g) {
+		int e = report_text(*r, options, stdout, err);
+		if (e)
+			return e;
+	}
 	return 0;
 }
 
@@ -60,14 +99,15 @@ static int run(const struct command *cmd, int argc, char **argv, struct error *e
 
 	if (first < 0 || first == CMD_HELP_SHOWN)
 		return first < 0 ? first : EXIT_GOOD;
-	struct results *r = NULL;
-	int e = read_all(&r, argv + first, err);
-	if (!e) {
-		report_conclude(r);
-		e = show(r, baseline, json, err);
-	}
-	int status = !e && anything_wrong(r) ? EXIT_WRONG : EXIT_GOOD;
-	results_free(r);
+	struct report_options options = {baseline, terminal_color(STDOUT_FILENO), 0};
+	struct groups groups = {0};
+	int e = read_all(&groups, argv + first, err);
+	if (!e)
+		e = json ? show_json(&groups, &options, err) : show_text(&groups, &options, err);
+	int status = !e && anything_wrong(&groups) ? EXIT_WRONG : EXIT_GOOD;
+	vec_each (r, &groups)
+		results_free(*r);
+	vec_free(&groups);
 	return e ? e : status;
 }
 

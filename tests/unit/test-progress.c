@@ -103,6 +103,20 @@ TEST(it_draws_at_most_ten_times_a_second)
 	CHECK(lines >= 1 && lines < 5);
 }
 
+static void note(void)
+{
+	progress_note("round %d of %d", 1, 5);
+	progress_quiet(true);
+	progress_note("not this");
+	progress_quiet(false);
+}
+
+TEST(a_note_stays_also_without_a_terminal)
+{
+	CHECK_EQ(written(false, note), "round 1 of 5\n");
+	CHECK_EQ(written(true, note), "\r\033[Kround 1 of 5\r\n");
+}
+
 TEST(silent_without_a_terminal_and_when_quiet)
 {
 	CHECK_EQ(written(false, half_way), "");

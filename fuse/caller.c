@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+#include "caller.h"
+
+#include <linux/capability.h>
+#include <sched.h>
+#include <sys/fsuid.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static _Thread_local struct {
+	uid_t uid;
+	gid_t gid;
+	mode_t umask;
+	struct __user_cap_data_struct caps[2];
+} self;
+
+static struct __user_cap_header_struct cap_header(void)
+{
+	return (struct __user_cap_header_struct){.version = _LINUX_CAPABILITY_VERSION_3};
+}
+
+static void set_effective(uint32_t add, uint32_t remove)
+{
+	struct __user_cap_header_struct header = cap_header();
+	struct __user_cap_data_struct caps[2] = {self.caps[0], self.caps[1]};
+
+	caps[0].effective = (caps[0].effective | add) & ~remove & caps[0].permitted;
+	syscall(SYS_capset, &header, caps);
+}
+
+void caller_thread_init(void)
+{
+	struct __user_cap_header_struct header = cap_header();
+
+	/* A umask of this thread's own. */
+	unshare(CLONE_FS);
+	umask(0);
+	self.umask = 0;
+	self.uid = geteuid();
+	self.gid = getegid();
+	syscall(SYS_capget, &header, self.caps);
+}
+
+static bool is_other(const struct caller *caller)
+{
+	return self.uid == 0 && (caller->uid != self.uid || caller->gid != self.gid);
+}
+
+void caller_become(const struct caller *caller)
+{
+	if (caller->umask != self.umask) {
+		umask(caller->umask);
+		self.umask = caller->umask;
+	}
+	if (!is_other(caller))
+		return;
+	setfsgid(caller->gid);
+	setfsuid(caller->uid);
+	if (caller->uid != 0)
+		set_effective(1u << CAP_DAC_OVERRIDE | 1u << CAP_DAC_READ_SEARCH,
+			1u << CAP_FSETID | 1u << CAP_FOWNER | 1u << CAP_CHOWN);
+}
+
+void caller_restore(const struct caller *caller)
+{
+	if (!is_other(caller))
+		return;
+	setfsuid(self.uid);
+	setfsgid(self.gid);
+	if (caller->uid != 0)
+		set_effective(0, 0);
+}
+
+void caller_drop_fsetid(void)
+{
+	if (self.uid == 0)
+		set_effective(0, 1u << CAP_FSETID);
+}
+
+void caller_regain_fsetid(void)
+{
+	if (self.uid == 0)
+		set_effective(0, 0);
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Mounting and unmounting.
+ *
+ * The source directory is opened before anything is mounted, so the way below stays open when the
+ * mount point is the source itself. The mount is in use only when the kernel's INIT is answered:
+ * capture_mount() waits for that.
+ */
+#include "capture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "cleanup.h"
+#include "ops.h"
+#include "pool.h"
+#include "record.h"
+#include "spawn.h"
+#include "vec.h"
+
+#define LONG_TIMEOUT 3600.0 /* seconds: nobody else changes the source */
+#define SETTLE_MS    2000
+
+/* What libfuse says when something fails; it has no other way to tell. */
+static char library_words[256];
+
+static void keep_words(enum fuse_log_level level, const char *fmt, va_list args)
+{
+	if (level > FUSE_LOG_WARNING)
+		return;
+	vsnprintf(library_words, sizeof(library_words), fmt, args);
+	library_words[strcspn(library_words, "\n")] = 0;
+}
+
+static bool is_below(const char *path, const char *dir)
+{
+	size_t len = strlen(dir);
+
+	if (!strcmp(dir, "/"))
+		return strcmp(path, "/");
+	return !strncmp(path, dir, len) && path[len] == '/';
+}
+
+/* Absolute path of the mount point; the caller frees. */
+static int check_mount_point(
+	const struct capture_options *o, char **ret_path, struct error *err)
+{
+	auto_free char *source = realpath(o->source, NULL);
+	const char *wanted = o->mount_point ? o->mount_point : o->source;
+	auto_free char *path = realpath(wanted, NULL);
+	struct stat st;
+
+	if (!source)
+		return error_errno(err, errno, "directory '%s'", o->source);
+	if (!path || stat(path, &st))
+		return error_errno(err, errno, "mount point '%s'", wanted);
+	if (!S_ISDIR(st.st_mode))
+		return error_set(err, ENOTDIR, "mount point '%s' is not a directory", wanted);
+	if (!strcmp(path, "/"))
+		return error_set(err, EBUSY, "the root directory cannot be captured; name the "
+					     "database's directory with --dir");
+	if (is_below(path, source))
+		return error_set(err, ELOOP,
+			"mount point '%s' is inside the directory it would show (%s); choose one "
+			"outside",
+			path, source);
+	if (is_below(source, path))
+		return error_set(err, ELOOP,
+			"mount point '%s' would hide the directory it shows (%s); choose another",
+			path, source);
+	*ret_path = take_ptr(path);
+	return 0;
+}
+
+/* The mount allows what the file system below allows. */
+static char *mount_options(int source_fd)
+{
+	struct statvfs st = {0};
+	bool root = geteuid() == 0;
+
+	fstatvfs(source_fd, &st);
+	return xasprintf("-ofsname=fsreel,subtype=fsreel,default_permissions%s%s%s%s%s",
+		root ? ",allow_other" : "", root && !(st.f_flag & ST_NOSUID) ? ",suid" : "",
+		root && !(st.f_flag & ST_NODEV) ? ",dev" : "",
+		st.f_flag & ST_NOEXEC ? ",noexec" : "", st.f_flag & ST_RDONLY ? ",ro" : "");
+}
+
+static int mount_error(const char *path, struct error *err)
+{
+	if (access("/dev/fuse", F_OK))
+		return error_set(err, ENODEV,
+			"cannot mount on %s: there is no /dev/fuse; load the module with "
+			"'modprobe fuse'",
+			path);
+	if (access("/dev/fuse", R_OK | W_OK))
+		return error_set(err, EACCES,
+			"cannot mount on %s: /dev/fuse is not open to this user; run as root or "
+			"'chmod 666 /dev/fuse'",
+			path);
+	return error_set(err, EPERM, "cannot mount on %s: %s", path,
+		library_words[0] ? library_words : "the kernel refused");
+}
+
+static int start_session(struct capture *c, int source_fd, struct error *err)
+{
+	auto_free char *options = mount_options(source_fd);
+	char *argv[] = {(char *)(uintptr_t)"fsreel", options, NULL};
+	struct fuse_args args = FUSE_ARGS_INIT(2, argv);
+
+	library_words[0] = 0;
+	fuse_set_log_func(keep_words);
+	c->session = fuse_session_new(&args, &session_ops, sizeof(session_ops), c);
+	fuse_opt_free_args(&args);
+	if (!c->session)
+		return error_set(err, EINVAL, "libfuse: %s", library_words);
+	if (fuse_session_mount(c->session, c->path))
+		return mount_error(c->path, err);
+	c->mounted = true;
+	int r = kernel_attach(c->session);
+	return r < 0 ? error_errno(err, r, "libfuse cannot hand over its input") : 0;
+}
+
+static void capture_free(struct capture *c)
+{
+	if (c->session)
+		fuse_session_destroy(c->session);
+	locks_free(c->locks);
+	pieces_free(c->pieces);
+	clients_free(c->clients);
+	inode_table_close(c->inodes);
+	free(c->path);
+	free(c);
+}
+
+/* The first call on the mount returns when INIT has been answered. */
+static int wait_for_init(struct capture *c, struct error *err)
+{
+	struct statvfs st;
+
+	c->pool = pool_start(c, 0);
+	if (statvfs(c->path, &st))
+		return error_errno(err, errno, "the mount on %s does not answer", c->path);
+	return 0;
+}
+
+static int start(struct capture *c, const struct capture_options *o, struct error *err)
+{
+	auto_close int source_fd = open(o->source, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (source_fd < 0)
+		return error_errno(err, errno, "directory '%s'", o->source);
+	int r = inode_table_open(&c->inodes, dup(source_fd), err);
+	if (!r)
+		r = start_session(c, source_fd, err);
+	return r ? r : wait_for_init(c, err);
+}
+
+int capture_mount(struct capture **ret, const struct capture_options *options, struct error *err)
+{
+	struct capture *c = ALLOC(struct capture);
+	int r = check_mount_point(options, &c->path, err);
+
+	c->writer = options->writer;
+	c->timeout = options->strict_meta ? 0 : LONG_TIMEOUT;
+	c->strip_direct = options->strip_direct;
+	c->locks = locks_new(lock_done);
+	c->pieces = pieces_new();
+	c->clients = clients_new(options->writer);
+	if (!r)
+		r = start(c, options, err);
+	if (r && c->mounted)
+		capture_unmount(c, NULL, NULL);
+	else if (r)
+		capture_free(c);
+	else
+		*ret = c;
+	return r;
+}
+
+const char *capture_path(const struct capture *c)
+{
+	return c->path;
+}
+
+static uint64_t tree_ident(void *arg, uint64_t dev, uint64_t ino, int path_fd)
+{
+	struct capture *c = arg;
+
+	return inode_table_ident(c->inodes, path_fd);
+}
+
+static int tree_emit(void *arg, const struct tree_entry *entry, struct error *err)
+{
+	struct capture *c = arg;
+
+	return trace_writer_tree(c->writer, entry, err);
+}
+
+int capture_write_tree(struct capture *c, struct error *err)
+{
+	const struct tree_visitor visitor = {tree_ident, tree_emit, c};
+	auto_pin struct inode_pin root = inode_pin(c->inodes, inode_of(c->inodes, FUSE_ROOT_ID));
+
+	return tree_scan(root.fd, &visitor, err);
+}
+
+static int unmount(const struct capture *c, struct error *err)
+{
+	const char *const argv[] = {"fusermount3", "-u", "-z", "-q", c->path, NULL};
+
+	if (!umount2(c->path, MNT_DETACH))
+		return 0;
+	if (errno != EPERM)
+		return error_errno(err, errno, "unmount %s", c->path);
+	return spawn_run(argv, NULL, err);
+}
+
+/* Requests that the application does not wait for (the release after a close) are still under way
+ * when it has ended: let them be handled. */
+static void settle(struct capture *c)
+{
+	struct statvfs st;
+
+	statvfs(c->path, &st);
+	pool_settle(c->pool, SETTLE_MS);
+}
+
+static void write_leftovers(struct capture *c)
+{
+	struct worker w = {.capture = c};
+
+	if (!c->writer)
+		return;
+	w.buffer = trace_buffer_new(c->writer);
+	record_leftovers(&w);
+}
+
+int capture_unmount(struct capture *c, struct capture_stats *ret, struct error *err)
+{
+	if (c->pool)
+		settle(c);
+	int r = unmount(c, err);
+	pool_stop(c->pool);
+	write_leftovers(c);
+	if (ret)
+		*ret = (struct capture_stats){
+			.requests = c->requests,
+			.events = c->events,
+			.joined = c->joined,
+			.escapes = c->escapes,
+			.evicted = inode_table_evicted(c->inodes),
+			.allow_mmap = c->kernel.allow_mmap,
+			.parallel_writes = c->kernel.parallel_writes,
+		};
+	capture_free(c);
+	return r;
+}

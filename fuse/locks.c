@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Locks of a file are an unsorted list; files with locks are found by pointer in one hash map.
+ * Databases hold a handful per file, so a walk is a few cache lines.
+ *
+ * Letting go: after any change that frees something, each waiter on the file is tried in order of
+ * arrival; those that fit are taken out under the mutex and handed to the caller to be answered.
+ */
+#include "locks.h"
+
+#include <errno.h>
+#include <pthread.h>
+
+#include "map.h"
+#include "vec.h"
+
+#define MAX_CHAIN 32 /* owners followed in search of a deadlock, as the kernel does about */
+
+struct waiter {
+	struct lock_range want;
+	void *arg;
+};
+
+struct file_locks {
+	const void *file;
+	VEC(struct lock_range) held;
+	VEC(struct waiter) waiting;
+};
+
+struct locks {
+	pthread_mutex_t mutex;
+	struct map files; /* file -> struct file_locks * */
+	VEC(struct file_locks *) all;
+	lock_granted *granted;
+};
+
+struct locks *locks_new(lock_granted *granted)
+{
+	struct locks *l = ALLOC(struct locks);
+
+	pthread_mutex_init(&l->mutex, NULL);
+	l->granted = granted;
+	return l;
+}
+
+static void file_free(struct file_locks *f)
+{
+	vec_free(&f->held);
+	vec_free(&f->waiting);
+	free(f);
+}
+
+void locks_free(struct locks *l)
+{
+	if (!l)
+		return;
+	vec_each(f, &l->all)
+		file_free(*f);
+	vec_free(&l->all);
+	map_free(&l->files);
+	pthread_mutex_destroy(&l->mutex);
+	free(l);
+}
+
+static struct file_locks *find_file(struct locks *l, const void *file)
+{
+	uint64_t *known = map_get(&l->files, (uintptr_t)file, 0);
+
+	return known ? (struct file_locks *)(uintptr_t)*known : NULL;
+}
+
+static struct file_locks *need_file(struct locks *l, const void *file)
+{
+	struct file_locks *f = find_file(l, file);
+
+	if (f)
+		return f;
+	f = ALLOC(struct file_locks);
+	f->file = file;
+	map_put(&l->files, (uintptr_t)file, 0, (uintptr_t)f);
+	vec_push(&l->all, f);
+	return f;
+}
+
+static void forget_if_empty(struct locks *l, struct file_locks *f)
+{
+	if (f->held.count || f->waiting.count)
+		return;
+	map_del(&l->files, (uintptr_t)f->file, 0);
+	for (size_t i = 0; i < l->all.count; i++)
+		if (l->all.at[i] == f)
+			l->all.at[i] = l->all.at[--l->all.count];
+	file_free(f);
+}
+
+static bool conflicts(const struct lock_range *a, const struct lock_range *b)
+{
+	return a->is_flock == b->is_flock && a->owner != b->owner && a->start <= b->end &&
+		b->start <= a->end && (a->type == F_WRLCK || b->type == F_WRLCK);
+}
+
+static const struct lock_range *find_conflict(
+	const struct file_locks *f, const struct lock_range *want)
+{
+	if (!f || want->type == F_UNLCK)
+		return NULL;
+	for (size_t i = 0; i < f->held.count; i++)
+		if (conflicts(&f->held.at[i], want))
+			return &f->held.at[i];
+	return NULL;
+}
+
+/* Take [start, end] out of what the owner holds, splitting where needed. */
+static void cut(struct file_locks *f, const struct lock_range *range)
+{
+	for (size_t i = 0; i < f->held.count;) {
+		struct lock_range *h = &f->held.at[i];
+		if (h->is_flock != range->is_flock || h->owner != range->owner ||
+			h->start > range->end || h->end < range->start) {
+			i++;
+			continue;
+		}
+		struct lock_range left = *h, right = *h;
+		*h = f->held.at[--f->held.count];
+		if (left.start < range->start) {
+			left.end = range->start - 1;
+			vec_push(&f->held, left);
+		}
+		if (right.end > range->end) {
+			right.start = range->end + 1;
+			vec_push(&f->held, right);
+		}
+	}
+}
+
+/* Join with neighbours of the same owner and type, as F_GETLK would show them. */
+static void join(struct file_locks *f, struct lock_range *add)
+{
+	for (size_t i = 0; i < f->held.count;) {
+		const struct lock_range *h = &f->held.at[i];
+		bool touches = (h->end != UINT64_MAX && h->end + 1 == add->start) ||
+			(add->end != UINT64_MAX && add->end + 1 == h->start);
+		if (!touches || h->is_flock != add->is_flock || h->owner != add->owner ||
+			h->type != add->type || h->handle != add->handle) {
+			i++;
+			continue;
+		}
+		add->start = min_u64(add->start, h->start);
+		add->end = max_u64(add->end, h->end);
+		f->held.at[i] = f->held.at[--f->held.count];
+		i = 0;
+	}
+}
+
+static void apply(struct file_locks *f, const struct lock_range *want)
+{
+	struct lock_range add = *want;
+
+	cut(f, want);
+	if (want->type == F_UNLCK)
+		return;
+	join(f, &add);
+	vec_push(&f->held, add);
+}
+
+/* Waiters that now fit get their lock; whom to tell is put on the list. */
+static void wake(struct file_locks *f, struct lock_answers *tell)
+{
+	for (size_t i = 0; i < f->waiting.count;) {
+		struct waiter w = f->waiting.at[i];
+		if (find_conflict(f, &w.want)) {
+			i++;
+			continue;
+		}
+		for (size_t j = i + 1; j < f->waiting.count; j++)
+			f->waiting.at[j - 1] = f->waiting.at[j];
+		f->waiting.count--;
+		apply(f, &w.want);
+		vec_push(tell, w.arg);
+	}
+}
+
+void locks_answer(struct locks *l, struct lock_answers *tell)
+{
+	vec_each(arg, tell)
+		l->granted(*arg, 0);
+	vec_free(tell);
+}
+
+/* --- deadlocks --- */
+
+/* The lock that keeps `owner` waiting, anywhere; NULL if it does not wait. */
+static const struct lock_range *blocker_of(const struct locks *l, uint64_t owner)
+{
+	for (size_t i = 0; i < l->all.count; i++) {
+		const struct file_locks *f = l->all.at[i];
+		for (size_t j = 0; j < f->waiting.count; j++) {
+			const struct waiter *w = &f->waiting.at[j];
+			if (!w->want.is_flock && w->want.owner == owner)
+				return find_conflict(f, &w->want);
+		}
+	}
+	return NULL;
+}
+
+static bool would_deadlock(const struct locks *l, const struct lock_range *want,
+	const struct lock_range *blocker)
+{
+	if (want->is_flock)
+		return false;
+	for (int i = 0; blocker && i < MAX_CHAIN; i++) {
+		if (blocker->owner == want->owner)
+			return true;
+		blocker = blocker_of(l, blocker->owner);
+	}
+	return false;
+}
+
+/* --- calls --- */
+
+bool locks_test(struct locks *l, const void *file, const struct lock_range *want,
+	struct lock_range *ret_conflict)
+{
+	pthread_mutex_lock(&l->mutex);
+	const struct lock_range *c = find_conflict(find_file(l, file), want);
+	if (c)
+		*ret_conflict = *c;
+	pthread_mutex_unlock(&l->mutex);
+	return c;
+}
+
+/* flock() gives up what it has before it asks for something else. */
+static void flock_release_first(struct file_locks *f, const struct lock_range *want, struct lock_answers *tell)
+{
+	bool changes = false;
+
+	if (!want->is_flock)
+		return;
+	for (size_t i = 0; i < f->held.count; i++)
+		changes = changes || (f->held.at[i].is_flock &&
+					     f->held.at[i].owner == want->owner &&
+					     f->held.at[i].type != want->type);
+	if (!changes)
+		return;
+	cut(f, want);
+	wake(f, tell);
+}
+
+int locks_set(struct locks *l, const void *file, const struct lock_range *want,
+	struct lock_range *ret_conflict, struct lock_answers *tell)
+{
+	int r = 0;
+
+	pthread_mutex_lock(&l->mutex);
+	struct file_locks *f = need_file(l, file);
+	flock_release_first(f, want, tell);
+	const struct lock_range *c = find_conflict(f, want);
+	if (c) {
+		r = -EAGAIN;
+		*ret_conflict = *c;
+	} else {
+		apply(f, want);
+		wake(f, tell);
+	}
+	forget_if_empty(l, f);
+	pthread_mutex_unlock(&l->mutex);
+	return r;
+}
+
+int locks_wait(struct locks *l, const void *file, const struct lock_range *want, void *waiter,
+	bool (*cancelled)(void *waiter), struct lock_answers *tell)
+{
+	int r = 0;
+
+	pthread_mutex_lock(&l->mutex);
+	struct file_locks *f = need_file(l, file);
+	flock_release_first(f, want, tell);
+	const struct lock_range *c = find_conflict(f, want);
+	if (!c) {
+		apply(f, want);
+		wake(f, tell);
+	} else if (would_deadlock(l, want, c)) {
+		r = -EDEADLK;
+	} else if (cancelled(waiter)) {
+		r = -EINTR;
+	} else {
+		vec_push(&f->waiting, (struct waiter){*want, waiter});
+		r = -EINPROGRESS;
+	}
+	forget_if_empty(l, f);
+	pthread_mutex_unlock(&l->mutex);
+	return r;
+}
+
+void locks_cancel(struct locks *l, const void *key, bool (*same)(const void *waiter, const void *key))
+{
+	void *found = NULL;
+
+	pthread_mutex_lock(&l->mutex);
+	for (size_t i = 0; i < l->all.count && !found; i++) {
+		struct file_locks *f = l->all.at[i];
+		for (size_t j = 0; j < f->waiting.count && !found; j++) {
+			if (!same(f->waiting.at[j].arg, key))
+				continue;
+			found = f->waiting.at[j].arg;
+			for (size_t k = j + 1; k < f->waiting.count; k++)
+				f->waiting.at[k - 1] = f->waiting.at[k];
+			f->waiting.count--;
+			forget_if_empty(l, f);
+			break;
+		}
+	}
+	pthread_mutex_unlock(&l->mutex);
+	if (found)
+		l->granted(found, -EINTR);
+}
+
+void locks_drop_owner(
+	struct locks *l, const void *file, uint64_t owner, struct lock_answers *tell)
+{
+	struct lock_range all = {.owner = owner, .end = UINT64_MAX, .type = F_UNLCK};
+
+	pthread_mutex_lock(&l->mutex);
+	struct file_locks *f = find_file(l, file);
+	if (f) {
+		cut(f, &all);
+		wake(f, tell);
+		forget_if_empty(l, f);
+	}
+	pthread_mutex_unlock(&l->mutex);
+}
+
+static void cut_handle(struct file_locks *f, const void *handle)
+{
+	for (size_t i = 0; i < f->held.count;)
+		if (f->held.at[i].handle == handle)
+			f->held.at[i] = f->held.at[--f->held.count];
+		else
+			i++;
+}
+
+void locks_drop_handle(
+	struct locks *l, const void *file, const void *handle, struct lock_answers *tell)
+{
+	pthread_mutex_lock(&l->mutex);
+	struct file_locks *f = find_file(l, file);
+	if (f) {
+		cut_handle(f, handle);
+		wake(f, tell);
+		forget_if_empty(l, f);
+	}
+	pthread_mutex_unlock(&l->mutex);
+}

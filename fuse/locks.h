@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Record locks (POSIX and open-file-description) and flock, as fcntl(2) and flock(2) define them.
+ *
+ * The kernel hands every lock call of the mount to us, so that it can be logged; this table then
+ * has to decide it. A call that must wait is kept as a waiter and answered later by whoever lets
+ * go: no thread blocks. The owner is what the kernel calls one: a process for POSIX locks, an open
+ * file for the other two.
+ */
+#ifndef LOCKS_H
+#define LOCKS_H
+
+#include <fcntl.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base.h"
+
+struct locks;
+
+struct lock_range {
+	uint64_t owner;
+	uint64_t start, end; /* inclusive; end UINT64_MAX reaches to the end of any file */
+	short type;          /* F_RDLCK, F_WRLCK, F_UNLCK */
+	pid_t pid;           /* of the process, for F_GETLK */
+	const void *handle;  /* the open file it was made through */
+	bool is_flock;       /* flock() and fcntl() locks do not see each other */
+};
+
+/*
+ * Waiters that got their lock. Every call that may let go of something adds to one; the caller
+ * answers them with locks_answer() when it has answered its own request.
+ */
+struct lock_answers {
+	void **at;
+	size_t count, capacity;
+};
+
+/* 0 = it has its lock, or -errno. The waiter is gone from the table. */
+typedef void lock_granted(void *waiter, int result);
+
+struct locks *locks_new(lock_granted *granted);
+void locks_free(struct locks *l);
+void locks_answer(struct locks *l, struct lock_answers *tell);
+
+/* `file` is any pointer that stands for the file. A lock in the way, copied to *ret_conflict: true.
+ */
+bool locks_test(struct locks *l, const void *file, const struct lock_range *want,
+	struct lock_range *ret_conflict);
+
+/* Lock, change or unlock. 0, or -EAGAIN with what is in the way in *ret_conflict. */
+int locks_set(struct locks *l, const void *file, const struct lock_range *want,
+	struct lock_range *ret_conflict, struct lock_answers *tell);
+
+/*
+ * The same, waiting: 0 = granted at once, -EDEADLK, or -EINPROGRESS: granted() will be called with
+ * `waiter`. `cancelled(waiter)` is asked once under the lock, for an interrupt that came before:
+ * -EINTR then.
+ */
+int locks_wait(struct locks *l, const void *file, const struct lock_range *want, void *waiter,
+	bool (*cancelled)(void *waiter), struct lock_answers *tell);
+
+/* Stop waiting: granted(waiter, -EINTR), or nothing if nobody waits (any more) whom `same` knows by
+ * `key`. */
+void locks_cancel(
+	struct locks *l, const void *key, bool (*same)(const void *waiter, const void *key));
+
+/* All record locks of an owner on a file: what close() does. */
+void locks_drop_owner(
+	struct locks *l, const void *file, uint64_t owner, struct lock_answers *tell);
+/* All locks made through an open file that is now closed for good. */
+void locks_drop_handle(
+	struct locks *l, const void *file, const void *handle, struct lock_answers *tell);
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* Data of open files: read, write, make durable, allocate, copy, seek. */
+#include <errno.h>
+#include <fcntl.h>
+
+#include "lower.h"
+#include "ops.h"
+#include "reply.h"
+
+static void set_handle(struct record *rec, const struct handle *h)
+{
+	rec->ev.file = inode_id(h->inode);
+	rec->ev.handle = h->id;
+}
+
+/* The descriptor that serves this request: by the flags the file has now, not as it was opened. */
+static int data_fd(const struct capture *c, struct handle *h, int flags)
+{
+	bool direct = (flags & O_DIRECT) && !kernel_call()->from_cache && !c->strip_direct;
+
+	return handle_fd(h, direct);
+}
+
+void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct fuse_file_info *fi)
+{
+	struct capture *c = reply_capture(req);
+	struct handle *h = handle_of(fi);
+	char *data = worker_self()->data;
+
+	RECORD(rec, req, read);
+	set_handle(&rec, h);
+	rec.ev.offset = (uint64_t)offset;
+	rec.ev.size = size;
+	rec.ev.flags = (unsigned)fi->flags;
+	if (kernel_call()->from_cache)
+		record_derived(&rec);
+	int fd = data_fd(c, h, fi->flags);
+	reply_data(&rec, data, fd < 0 ? fd : lower_read(fd, data, size, offset));
+}
+
+static ssize_t write_below(const struct capture *c, struct handle *h, const char *data, size_t size,
+	off_t offset, int flags)
+{
+	bool drop_set_id = kernel_call()->kill_suid && inode_has_set_id(h->inode);
+	int fd = data_fd(c, h, flags);
+
+	if (fd < 0)
+		return fd;
+	if (drop_set_id)
+		caller_drop_fsetid();
+	ssize_t r = lower_write(fd, data, size, offset, flags);
+	if (drop_set_id)
+		caller_regain_fsetid();
+	return r;
+}
+
+void op_write(fuse_req_t req, fuse_ino_t ino, const char *data, size_t size, off_t offset,
+	struct fuse_file_info *fi)
+{
+	struct handle *h = handle_of(fi);
+
+	RECORD(rec, req, write);
+	set_handle(&rec, h);
+	rec.ev.offset = (uint64_t)offset;
+	rec.ev.size = size;
+	rec.ev.flags = (unsigned)fi->flags;
+	rec.data = data;
+	rec.data_size = size;
+	if (kernel_call()->from_cache)
+		record_derived(&rec);
+	reply_count(&rec, write_below(reply_capture(req), h, data, size, offset, fi->flags));
+}
+
+void op_fsync(fuse_req_t req, fuse_ino_t ino, int data_only, struct fuse_file_info *fi)
+{
+	struct handle *h = handle_of(fi);
+
+	RECORD(rec, req, fsync);
+	if (data_only)
+		rec.ev.op = OP_fdatasync;
+	set_handle(&rec, h);
+	reply_error(&rec, lower_sync(handle_any_fd(h), data_only));
+}
+
+void op_fsyncdir(fuse_req_t req, fuse_ino_t ino, int data_only, struct fuse_file_info *fi)
+{
+	struct handle *h = handle_of(fi);
+
+	RECORD(rec, req, fsyncdir);
+	set_handle(&rec, h);
+	rec.ev.flags = data_only ? 1 : 0;
+	reply_error(&rec, lower_sync(handle_any_fd(h), data_only));
+}
+
+void op_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t offset, off_t size,
+	struct fuse_file_info *fi)
+{
+	struct handle *h = handle_of(fi);
+
+	RECORD(rec, req, fallocate);
+	set_handle(&rec, h);
+	rec.ev.flags = (unsigned)mode;
+	rec.ev.offset = (uint64_t)offset;
+	rec.ev.size = (uint64_t)size;
+	reply_error(&rec, lower_fallocate(handle_any_fd(h), mode, offset, size));
+}
+
+void op_copy_file_range(fuse_req_t req, fuse_ino_t ino, off_t offset, struct fuse_file_info *fi,
+	fuse_ino_t ino2, off_t offset2, struct fuse_file_info *fi2, size_t size, int flags)
+{
+	struct handle *from = handle_of(fi), *to = handle_of(fi2);
+
+	RECORD(rec, req, copy_file_range);
+	set_handle(&rec, from);
+	rec.ev.offset = (uint64_t)offset;
+	rec.ev.file2 = inode_id(to->inode);
+	rec.ev.handle2 = to->id;
+	rec.ev.offset2 = (uint64_t)offset2;
+	rec.ev.size = size;
+	rec.ev.flags = (unsigned)flags;
+	ssize_t n = lower_copy(handle_any_fd(from), offset, handle_any_fd(to), offset2, size,
+		(unsigned)flags);
+	record_result(&rec, n);
+	if (n < 0)
+		fuse_reply_err(req, (int)-n);
+	else
+		kernel_reply_copied(req, (size_t)n);
+}
+
+void op_lseek(
+	fuse_req_t req, fuse_ino_t ino, off_t offset, int whence, struct fuse_file_info *fi)
+{
+	struct handle *h = handle_of(fi);
+
+	RECORD(rec, req, lseek);
+	set_handle(&rec, h);
+	rec.ev.offset = (uint64_t)offset;
+	rec.ev.mode = (unsigned)whence;
+	off_t r = lower_seek(handle_any_fd(h), offset, whence);
+	record_result(&rec, r);
+	if (r < 0)
+		fuse_reply_err(req, (int)-r);
+	else
+		fuse_reply_lseek(req, r);
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+#include "pool.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "caller.h"
+#include "cleanup.h"
+#include "clock.h"
+#include "io.h"
+#include "vec.h"
+
+#define FIRST_WORKERS  2
+#define DEFAULT_LIMIT  160
+#define WAKE_SIGNAL    SIGUSR2
+#define POLL_INTERVAL  (200 * NSEC_PER_USEC)
+#define DETACH_WAIT_MS 100
+
+struct thread {
+	struct worker worker;
+	struct pool *pool;
+	pthread_t thread;
+	_Atomic pid_t tid;
+	_Atomic bool reading; /* waits for a request, as far as it knows itself */
+	_Atomic bool ended;
+};
+
+struct pool {
+	struct capture *capture;
+	unsigned limit;
+	_Atomic int idle;
+	_Atomic bool stopping;
+	pthread_mutex_t lock;
+	VEC(struct thread *) threads;
+};
+
+static _Thread_local struct worker *self;
+
+struct worker *worker_self(void)
+{
+	return self;
+}
+
+static void grow(struct pool *p);
+
+static void serve(struct thread *t)
+{
+	struct fuse_session *se = t->pool->capture->session;
+	struct kernel_buffer buffer;
+
+	kernel_buffer_init(&buffer);
+	while (!fuse_session_exited(se)) {
+		kernel_buffer_reset(&buffer);
+		t->reading = true;
+		atomic_fetch_add(&t->pool->idle, 1);
+		int r = fuse_session_receive_buf(se, &buffer.buf);
+		t->reading = false;
+		if (atomic_fetch_sub(&t->pool->idle, 1) == 1 && r > 0)
+			grow(t->pool);
+		if (r == -EINTR || r == -EAGAIN)
+			continue;
+		if (r <= 0)
+			break;
+		fuse_session_process_buf(se, &buffer.buf);
+	}
+	free(buffer.base);
+}
+
+static void *thread_main(void *arg)
+{
+	struct thread *t = arg;
+	sigset_t wake;
+
+	sigemptyset(&wake);
+	sigaddset(&wake, WAKE_SIGNAL);
+	pthread_sigmask(SIG_UNBLOCK, &wake, NULL);
+	self = &t->worker;
+	t->tid = (pid_t)syscall(SYS_gettid);
+	caller_thread_init();
+	serve(t);
+	t->ended = true;
+	return NULL;
+}
+
+static struct thread *thread_new(struct pool *p)
+{
+	struct thread *t = ALLOC(struct thread);
+
+	t->pool = p;
+	t->worker.capture = p->capture;
+	if (posix_memalign((void **)&t->worker.data, 4096, kernel_max_data()))
+		abort();
+	if (p->capture->writer)
+		t->worker.buffer = trace_buffer_new(p->capture->writer);
+	return t;
+}
+
+/* New threads begin with all signals blocked: those are for the main thread. */
+static int start_blocked(struct thread *t)
+{
+	sigset_t all, old;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	int r = pthread_create(&t->thread, NULL, thread_main, t);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return r;
+}
+
+static void thread_free(struct thread *t)
+{
+	free(t->worker.data);
+	free(t);
+}
+
+static void grow(struct pool *p)
+{
+	pthread_mutex_lock(&p->lock);
+	if (!p->stopping && p->idle <= 0 && p->threads.count < p->limit) {
+		struct thread *t = thread_new(p);
+		if (start_blocked(t))
+			thread_free(t);
+		else
+			vec_push(&p->threads, t);
+	}
+	pthread_mutex_unlock(&p->lock);
+}
+
+static void on_wake(int number)
+{
+	(void)number;
+}
+
+struct pool *pool_start(struct capture *c, unsigned limit)
+{
+	struct sigaction wake = {.sa_handler = on_wake};
+	struct pool *p = ALLOC(struct pool);
+
+	sigaction(WAKE_SIGNAL, &wake, NULL);
+	pthread_mutex_init(&p->lock, NULL);
+	p->capture = c;
+	p->limit = limit ? limit : DEFAULT_LIMIT;
+	for (int i = 0; i < FIRST_WORKERS; i++)
+		grow(p);
+	return p;
+}
+
+static void pause_ns(uint64_t ns)
+{
+	struct timespec t = {0, (long)ns};
+
+	nanosleep(&t, NULL);
+}
+
+/* Asleep in the kernel, not merely on its way out of read(). */
+static bool is_asleep(const struct thread *t)
+{
+	auto_free char *path = xasprintf("/proc/self/task/%d/stat", t->tid);
+	auto_free char *text = read_text(path);
+	const char *state = text ? strrchr(text, ')') : NULL;
+
+	return state && state[1] == ' ' && state[2] == 'S';
+}
+
+bool pool_in_flight(struct pool *p)
+{
+	bool busy = false;
+
+	pthread_mutex_lock(&p->lock);
+	vec_each(t, &p->threads)
+		busy = busy || (&(*t)->worker != self && !(*t)->ended &&
+				       (!(*t)->reading || !is_asleep(*t)));
+	pthread_mutex_unlock(&p->lock);
+	return busy;
+}
+
+void pool_settle(struct pool *p, unsigned timeout_ms)
+{
+	uint64_t end_ns = now_ns() + timeout_ms * NSEC_PER_MSEC;
+
+	while (pool_in_flight(p) && now_ns() < end_ns)
+		pause_ns(POLL_INTERVAL);
+}
+
+static bool all_ended(struct pool *p)
+{
+	bool all = true;
+
+	vec_each(t, &p->threads)
+		all = all && (*t)->ended;
+	return all;
+}
+
+void pool_stop(struct pool *p)
+{
+	if (!p)
+		return;
+	pthread_mutex_lock(&p->lock);
+	p->stopping = true;
+	pthread_mutex_unlock(&p->lock);
+	/* After an unmount that nobody delays they end by themselves. */
+	for (unsigned i = 0; i < DETACH_WAIT_MS * 5 && !all_ended(p); i++)
+		pause_ns(POLL_INTERVAL);
+	fuse_session_exit(p->capture->session);
+	while (!all_ended(p)) {
+		vec_each(t, &p->threads)
+			if (!(*t)->ended)
+				pthread_kill((*t)->thread, WAKE_SIGNAL);
+		pause_ns(POLL_INTERVAL);
+	}
+	vec_each(t, &p->threads) {
+		pthread_join((*t)->thread, NULL);
+		thread_free(*t);
+	}
+	vec_free(&p->threads);
+	pthread_mutex_destroy(&p->lock);
+	free(p);
+}

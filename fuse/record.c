@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+#include "record.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "clock.h"
+#include "content.h"
+
+/* A full piece may lack a page: data that does not begin on one needs one more. */
+#define PIECE_SLACK 4097
+
+static void put(struct record *rec)
+{
+	atomic_fetch_add_explicit(&rec->worker->capture->events, 1, memory_order_relaxed);
+	trace_put(rec->worker->buffer, &rec->ev);
+}
+
+/* A call that was cut between two pieces: it ended, at the latest, now. */
+static void put_leftover(struct worker *w, struct event *left)
+{
+	uint64_t end_ns = trace_stamp(w->buffer) - trace_writer_epoch_ns(w->capture->writer);
+
+	left->took_ns = end_ns - left->start_ns;
+	w->capture->events++;
+	trace_put(w->buffer, left);
+}
+
+void record_open(struct record *rec, fuse_req_t req, enum op op)
+{
+	struct worker *w = worker_self();
+	const struct fuse_ctx *ctx = fuse_req_ctx(req);
+	struct capture *c = w->capture;
+
+	memset(rec, 0, sizeof(*rec));
+	rec->ev.op = op;
+	rec->worker = w;
+	rec->req = req;
+	rec->tid = (uint32_t)ctx->pid;
+	atomic_fetch_add_explicit(&c->requests, 1, memory_order_relaxed);
+	if (!w->buffer)
+		return;
+	uint64_t start_ns = now_ns();
+	struct client client = clients_look(c->clients, rec->tid, ctx->uid, ctx->gid);
+	rec->on = !client.own;
+	rec->ev.thread = client.index;
+	rec->ev.cpu_ns = client.cpu_ns;
+	rec->ev.start_ns = start_ns - trace_writer_epoch_ns(c->writer);
+	if (!rec->tid)
+		record_derived(rec);
+}
+
+/* Does this read or write belong to a larger call that goes on? Then it is no event yet. */
+static bool goes_on(struct record *rec)
+{
+	struct pieces *pieces = rec->worker->capture->pieces;
+	bool is_data = rec->ev.op == OP_read || rec->ev.op == OP_write;
+	bool full = is_data && rec->ev.size + PIECE_SLACK > kernel_max_data();
+	struct event left;
+
+	if (!full && !pieces_any(pieces))
+		return false;
+	if (pieces_take(pieces, rec->tid, is_data ? &rec->ev : NULL, &left))
+		put_leftover(rec->worker, &left);
+	return is_data &&
+		pieces_add(pieces, rec->tid, full ? clients_call_size(rec->tid) : 0, &rec->ev);
+}
+
+void record_result(struct record *rec, int64_t result)
+{
+	rec->done = true;
+	rec->ev.result = result;
+	if (!rec->on)
+		return;
+	if (rec->tid && goes_on(rec)) {
+		atomic_fetch_add(&rec->worker->capture->joined, 1);
+		rec->on = false;
+		return;
+	}
+	uint64_t end_ns = trace_stamp(rec->worker->buffer);
+	rec->ev.took_ns = end_ns - trace_writer_epoch_ns(rec->worker->capture->writer) -
+		rec->ev.start_ns;
+}
+
+static void classify(struct record *rec)
+{
+	if (!rec->data)
+		return;
+	rec->ev.content = content_classify(rec->data, rec->data_size);
+	if (!(rec->ev.event_flags & EVENT_JOINED))
+		rec->ev.hash = content_hash(rec->data, rec->data_size);
+}
+
+void record_drop(struct record *rec)
+{
+	rec->on = false;
+	rec->done = true;
+}
+
+void record_close(struct record *rec)
+{
+	assert(rec->done);
+	if (!rec->on)
+		return;
+	classify(rec);
+	put(rec);
+}
+
+void record_defer(struct record *rec, struct record *later)
+{
+	*later = *rec;
+	record_drop(rec);
+}
+
+void record_resume(struct record *later)
+{
+	later->worker = worker_self();
+}
+
+void record_leftovers(struct worker *w)
+{
+	struct event left;
+
+	while (w->buffer && pieces_take(w->capture->pieces, 0, NULL, &left))
+		put_leftover(w, &left);
+}

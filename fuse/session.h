@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* What the handlers share: the mount's state, and each worker thread's own. Only fuse/ sees it. */
+#ifndef SESSION_H
+#define SESSION_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "capture.h"
+#include "clients.h"
+#include "handle.h"
+#include "inode.h"
+#include "kernel.h"
+#include "locks.h"
+#include "pieces.h"
+
+struct capture {
+	struct kernel kernel; /* first: libfuse's userdata is both */
+	struct fuse_session *session;
+	struct inode_table *inodes;
+	struct locks *locks;
+	struct clients *clients;
+	struct pieces *pieces;
+	struct trace_writer *writer; /* NULL: nothing is logged */
+	struct pool *pool;
+	char *path;     /* of the mount point */
+	double timeout; /* of attributes and names in the kernel, seconds */
+	bool strip_direct;
+	bool mounted;
+	_Atomic uint64_t last_handle;
+	_Atomic uint64_t requests, events, joined, escapes;
+};
+
+/* One per worker thread. */
+struct worker {
+	struct capture *capture;
+	struct trace_buffer *buffer; /* NULL: nothing is logged */
+	char *data;                  /* page-aligned, kernel_max_data() long: what reads return */
+};
+
+/* The calling thread's; NULL in threads that are not workers. */
+struct worker *worker_self(void);
+
+extern const struct fuse_lowlevel_ops session_ops;
+
+#endif

@@ -1,0 +1,656 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One event becomes one step, or none: in four stages, each a loop over the operation's row in
+ * ops.def where the row says enough.
+ *
+ *   check    are names, sizes and offsets such that a call may be made of them?
+ *   resolve  ids -> slots. A file without a handle is reached by the name it has at this point of
+ *            the trace; one that has lost its name by any handle that is open on it.
+ *   advance  the picture of what exists follows the event
+ *   order    the effects of the row (make, use, end) and its role for contents -> waits
+ *
+ * An event that fails a check or names what never was is counted as a divergence ("cannot be
+ * replayed: ..."), and the trace goes on: it may come from a capture that began in the middle.
+ *
+ * Slots, names and files that are gone are used again or forgotten when no unfinished step can refer
+ * to them any more, so memory depends on what exists at the same time, not on the trace's length.
+ */
+#include "compile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+
+#include "order.h"
+
+#define MAX_NAME  255
+#define MAX_VALUE 65536
+
+struct compiler {
+	struct trace_reader *trace;
+	const struct replay_options *options;
+	struct survey survey;
+	struct scene *scene;
+	struct slots slots;
+	struct ordering ordering;
+	uint64_t client_cpu_ns; /* of the capture itself, in each call */
+	uint64_t events;
+	struct divergences unresolved;
+};
+
+/* ---- check ---- */
+
+static bool name_ok(struct text name)
+{
+	if (name.size == 0 || name.size > MAX_NAME || memchr(name.data, '/', name.size) ||
+		memchr(name.data, '\0', name.size))
+		return false;
+	return !(
+		name.data[0] == '.' && (name.size == 1 || (name.size == 2 && name.data[1] == '.')));
+}
+
+static bool attribute_ok(const struct event *ev)
+{
+	if (ev->name.size == 0 || ev->name.size > MAX_NAME ||
+		memchr(ev->name.data, '\0', ev->name.size))
+		return false;
+	return true;
+}
+
+/* Attributes that change what a file may do are the machine's business, not a trace's. */
+static bool attribute_may_change(const struct event *ev)
+{
+	static const char *const allowed[] = {"user.", "system.posix_acl_"};
+
+	if (ev->op != OP_setxattr && ev->op != OP_removexattr)
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(allowed); i++) {
+		size_t n = strlen(allowed[i]);
+		if (ev->name.size > n && !memcmp(ev->name.data, allowed[i], n))
+			return true;
+	}
+	return false;
+}
+
+/* Does KIND_SIZE stand for memory of ours? */
+static bool size_is_buffer(enum op op)
+{
+	return op != OP_truncate && op != OP_fallocate && op != OP_getlk && op != OP_setlk;
+}
+
+static const char *check_arg(const struct event *ev, const struct op_arg *arg)
+{
+	switch ((enum arg_kind)arg->kind) {
+	case KIND_NAME:
+		if (arg->effect == EFFECT_NONE)
+			return !attribute_ok(ev) ? "the name of the attribute is malformed"
+			       : !attribute_may_change(ev) ? "such attributes are not replayed"
+			                                   : NULL;
+		return name_ok(*event_text(ev, arg)) ? NULL : "a name in it is not a plain name";
+	case KIND_BYTES:
+		return event_text(ev, arg)->size > MAX_VALUE ? "its value is too long" : NULL;
+	case KIND_OFFSET:
+		return *event_number(ev, arg) > INT64_MAX ? "its offset is out of range" : NULL;
+	case KIND_SIZE:
+		return *event_number(ev, arg) >
+		                       (size_is_buffer(ev->op) ? PLAN_MAX_BYTES : INT64_MAX)
+		               ? "its size is out of range"
+		               : NULL;
+	case KIND_FILE:
+	case KIND_HANDLE:
+	case KIND_FLAGS:
+	case KIND_MODE:
+	case KIND_NUMBER:
+	case KIND_TIME:
+	case KIND_CONTENT:
+	case KIND_HASH:
+	case KIND_COUNT:
+		break;
+	}
+	return NULL;
+}
+
+static const char *check_event(const struct event *ev)
+{
+	const struct op_desc *op = &op_descs[ev->op];
+
+	for (unsigned i = 0; i < op->arg_count; i++) {
+		const char *why = check_arg(ev, &op->args[i]);
+		if (why)
+			return why;
+	}
+	return NULL;
+}
+
+/* ---- resolve ---- */
+
+static const char *resolve_dir(
+	struct compiler *c, uint64_t id, struct node **ret, uint32_t *ret_slot)
+{
+	struct node *dir = scene_node(c->scene, id);
+
+	if (!dir)
+		return "its directory is not known";
+	*ret_slot = slots_dir(&c->slots, dir);
+	if (*ret_slot == SLOT_NONE)
+		return node_is_dir(dir) ? "its directory has no name any more"
+		                        : "its directory is not a directory";
+	*ret = dir;
+	return NULL;
+}
+
+/* Operations that have a form by path; the others need the handle. */
+static const bool has_path_form[OP_LIMIT] = {
+	[OP_getattr] = true,
+	[OP_readlink] = true,
+	[OP_open] = true,
+	[OP_opendir] = true,
+	[OP_statfs] = true,
+	[OP_setxattr] = true,
+	[OP_getxattr] = true,
+	[OP_listxattr] = true,
+	[OP_removexattr] = true,
+	[OP_access] = true,
+	[OP_truncate] = true,
+	[OP_chmod] = true,
+	[OP_chown] = true,
+	[OP_utimens] = true,
+	[OP_link] = true,
+};
+
+/* Those of them that Linux can also do on a descriptor. */
+static const bool has_handle_form[OP_LIMIT] = {
+	[OP_getattr] = true,
+	[OP_setxattr] = true,
+	[OP_getxattr] = true,
+	[OP_listxattr] = true,
+	[OP_removexattr] = true,
+	[OP_truncate] = true,
+	[OP_chmod] = true,
+	[OP_chown] = true,
+	[OP_utimens] = true,
+};
+
+/* Any handle that will do for a file without a name. */
+static struct open_file *other_handle(const struct node *node, enum op op)
+{
+	for (struct open_file *f = node->handles; f; f = f->next)
+		if (op != OP_truncate || (f->flags & O_ACCMODE) != O_RDONLY)
+			return f;
+	return NULL;
+}
+
+/* (directory, name) of ev->file into dir and path. */
+static const char *resolve_path(
+	struct compiler *c, const struct event *ev, struct subject *s, struct draft *d)
+{
+	struct node *node = s->node;
+
+	if (!node)
+		return "its file is not known";
+	d->step.bits |= STEP_BY_PATH;
+	s->by_path = true;
+	if (node_is_dir(node)) {
+		s->path = (struct text){".", 1};
+		return resolve_dir(c, node->id, &s->dir, &d->args.dir);
+	}
+	if (node->names.count > 0) {
+		const struct node_name *name = &node->names.at[node->names.count - 1];
+		s->path = (struct text){name->text, strlen(name->text)};
+		return resolve_dir(c, name->dir, &s->dir, &d->args.dir);
+	}
+	d->step.bits &= (uint8_t)~STEP_BY_PATH;
+	s->by_path = false;
+	s->handle = has_handle_form[ev->op] ? other_handle(node, ev->op) : NULL;
+	if (!s->handle)
+		return "its file has no name any more";
+	d->step.handle = s->handle->slot;
+	return NULL;
+}
+
+/* Only the directory counts: statfs is asked of the file system. */
+static const char *resolve_statfs(struct compiler *c, struct subject *s, struct draft *d)
+{
+	struct node *node = s->node;
+
+	if (node && !node_is_dir(node) && node->names.count)
+		node = scene_node(c->scene, node->names.at[node->names.count - 1].dir);
+	return resolve_dir(c, node ? node->id : TREE_ROOT, &s->dir, &d->args.dir);
+}
+
+static const char *resolve_named_dirs(
+	struct compiler *c, const struct event *ev, struct subject *s, struct draft *d)
+{
+	const struct op_desc *op = &op_descs[ev->op];
+	const char *why = NULL;
+
+	for (unsigned i = 0; i < op->arg_count && !why; i++) {
+		size_t at = op->args[i].at;
+		if (at == offsetof(struct event, dir))
+			why = resolve_dir(c, ev->dir, &s->dir, &d->args.dir);
+		else if (at == offsetof(struct event, dir2))
+			why = resolve_dir(c, ev->dir2, &s->dir2, &d->args.dir2);
+	}
+	return why;
+}
+
+static bool has_named_dir(enum op op)
+{
+	for (unsigned i = 0; i < op_descs[op].arg_count; i++)
+		if (op_descs[op].args[i].at == offsetof(struct event, dir))
+			return true;
+	return false;
+}
+
+/* link: the new name is in the row, the old one is the file's. */
+static const char *resolve_link(
+	struct compiler *c, const struct event *ev, struct subject *s, struct draft *d)
+{
+	const char *why = resolve_dir(c, ev->dir, &s->dir2, &d->args.dir2);
+
+	if (!why)
+		why = resolve_path(c, ev, s, d);
+	d->name2 = ev->name;
+	return why;
+}
+
+static const char *resolve_handle(
+	struct compiler *c, const struct event *ev, struct subject *s, struct draft *d)
+{
+	s->handle = scene_handle(c->scene, ev->handle);
+	if (!s->handle)
+		return "its handle was never opened";
+	d->step.handle = s->handle->slot;
+	s->node = s->handle->node;
+	if (ev->op != OP_copy_file_range)
+		return NULL;
+	s->handle2 = scene_handle(c->scene, ev->handle2);
+	if (!s->handle2)
+		return "its second handle was never opened";
+	d->args.handle2 = s->handle2->slot;
+	s->node2 = s->handle2->node;
+	return NULL;
+}
+
+/* A slot for the handle that a successful open makes. One that failed has none: should it succeed
+ * here, it is closed at once. */
+static const char *resolve_new_handle(struct compiler *c, const struct event *ev, struct draft *d)
+{
+	if (ev->result < 0)
+		return NULL;
+	if (!ev->handle || scene_handle(c->scene, ev->handle))
+		return "its handle is not a new one";
+	d->step.handle = slots_handle(&c->slots);
+	return d->step.handle == SLOT_NONE ? "too many handles are open" : NULL;
+}
+
+static const char *resolve(
+	struct compiler *c, const struct event *ev, struct subject *s, struct draft *d)
+{
+	const char *why = NULL;
+
+	s->node = ev->file ? scene_node(c->scene, ev->file) : NULL;
+	s->node2 = ev->file2 ? scene_node(c->scene, ev->file2) : NULL;
+	s->met = s->node != NULL;
+	if (ev->op == OP_link)
+		why = resolve_link(c, ev, s, d);
+	else if (ev->op == OP_statfs)
+		why = resolve_statfs(c, s, d);
+	else if (has_named_dir(ev->op))
+		why = resolve_named_dirs(c, ev, s, d);
+	else if (ev->handle && !op_opens(ev->op))
+		why = resolve_handle(c, ev, s, d);
+	else if (has_path_form[ev->op])
+		why = resolve_path(c, ev, s, d);
+	else
+		why = "it has no handle";
+	if (!why && op_opens(ev->op))
+		why = resolve_new_handle(c, ev, d);
+	struct node *written = ev->op == OP_copy_file_range ? s->node2 : s->node;
+	s->size_before = written ? written->size : 0;
+	return why;
+}
+
+/* ---- fill in ---- */
+
+/* By handle, these have all they need in the step itself. */
+static const bool is_plain[OP_LIMIT] = {
+	[OP_getattr] = true,
+	[OP_read] = true,
+	[OP_write] = true,
+	[OP_release] = true,
+	[OP_fsync] = true,
+	[OP_fdatasync] = true,
+	[OP_readdir] = true,
+	[OP_releasedir] = true,
+	[OP_fsyncdir] = true,
+	[OP_getlk] = true,
+	[OP_setlk] = true,
+	[OP_flock] = true,
+	[OP_fallocate] = true,
+	[OP_truncate] = true,
+	[OP_lseek] = true,
+};
+
+/* What this one call asked for beyond the way its file was opened. */
+static uint32_t write_flags(const struct event *ev, const struct open_file *file)
+{
+	uint32_t extra = (uint32_t)ev->flags & ~file->flags, rwf = 0;
+
+	if (extra & O_APPEND)
+		rwf |= RWF_APPEND;
+	if ((extra & O_SYNC) == O_SYNC)
+		rwf |= RWF_SYNC;
+	else if (extra & O_DSYNC)
+		rwf |= RWF_DSYNC;
+	return rwf;
+}
+
+static uint32_t step_flags(const struct event *ev, const struct subject *s)
+{
+	if (ev->op == OP_write)
+		return write_flags(ev, s->handle);
+	if (ev->op == OP_read)
+		return 0;
+	if (ev->op == OP_rename)
+		return (uint32_t)ev->flags & (RENAME_NOREPLACE | RENAME_EXCHANGE);
+	return (uint32_t)ev->flags;
+}
+
+static bool syncs(const struct event *ev, const struct subject *s)
+{
+	if (ev->op == OP_write)
+		return ((uint32_t)ev->flags | s->handle->flags) & O_DSYNC;
+	return op_descs[ev->op].class == CLASS_SYNC;
+}
+
+static enum file_class class_of(const struct event *ev, const struct subject *s)
+{
+	if (s->node)
+		return (enum file_class)s->node->file_class;
+	if (ev->op == OP_mkdir || ev->op == OP_rmdir || ev->op == OP_statfs)
+		return FILE_DIRECTORY;
+	return ev->name.size ? file_class_of(ev->name) : FILE_OTHER;
+}
+
+static uint32_t slot_if_dir(const struct node *node)
+{
+	return node && node_is_dir(node) ? node->dir_slot : SLOT_NONE;
+}
+
+static void fill_args(const struct event *ev, const struct subject *s, struct draft *d)
+{
+	struct step_args *args = &d->args;
+
+	d->has_args = true;
+	args->made_dir = slot_if_dir(s->node);
+	args->other_dir = slot_if_dir(s->node2);
+	args->mode = (uint32_t)ev->mode;
+	args->uid = (uint32_t)ev->uid;
+	args->gid = (uint32_t)ev->gid;
+	args->rdev = ev->rdev;
+	args->offset2 = ev->offset2;
+	args->atime = ev->atime;
+	args->mtime = ev->mtime;
+	args->command = ev->command;
+	d->value = ev->value;
+	if (s->path.size)
+		d->name = s->path;
+	else if (op_descs[ev->op].class == CLASS_XATTR)
+		d->attribute = ev->name;
+	else
+		d->name = ev->name;
+	if (op_descs[ev->op].class == CLASS_XATTR)
+		d->attribute = ev->name;
+	if (ev->op == OP_rename)
+		d->name2 = ev->name2;
+}
+
+static void fill(
+	struct compiler *c, const struct event *ev, const struct subject *s, struct draft *d)
+{
+	struct step *step = &d->step;
+
+	step->op = (uint8_t)ev->op;
+	step->offset = ev->offset;
+	step->size = ev->size;
+	step->expect = ev->result;
+	step->number = c->events;
+	step->mode = (uint16_t)ev->mode;
+	step->content = (uint8_t)min_u64(ev->content, UINT8_MAX);
+	step->flags = step_flags(ev, s);
+	step->file_class = (uint8_t)class_of(ev, s);
+	if (syncs(ev, s))
+		step->bits |= STEP_SYNCS;
+	if (!is_plain[ev->op] || s->by_path)
+		fill_args(ev, s, d);
+}
+
+/* ---- advance ---- */
+
+/*
+ * POSIX lets a process take a lock through one descriptor and drop it through another; locks of open
+ * files do not. So all locks of one owner on one file go through the handle that it locked with
+ * first.
+ */
+static void choose_lock_handle(const struct event *ev, struct subject *s, struct draft *d)
+{
+	if (ev->op == OP_flock)
+		s->handle->flocked = true;
+	if ((ev->op != OP_setlk && ev->op != OP_getlk) || !ev->owner)
+		return;
+	for (struct open_file *f = s->node->handles; f; f = f->next)
+		if (f->lock_owner == ev->owner) {
+			s->handle = f;
+			d->step.handle = f->slot;
+			return;
+		}
+	if (ev->op == OP_setlk && !s->handle->lock_owner)
+		s->handle->lock_owner = ev->owner;
+}
+
+/* What exists after the event. Things that ended stay until retired. */
+static void advance(struct compiler *c, const struct event *ev, struct subject *s, struct draft *d)
+{
+	if (s->handle && ev->thread)
+		s->handle->thread = ev->thread;
+	if (s->handle)
+		choose_lock_handle(ev, s, d);
+	scene_event(c->scene, ev);
+	if (ev->result < 0)
+		return;
+	if (!s->node && ev->file)
+		s->node = scene_node(c->scene, ev->file);
+	if (op_opens(ev->op) && s->node) {
+		s->handle = scene_open(c->scene, ev->handle, s->node);
+		s->handle->slot = d->step.handle;
+		s->handle->flags = (uint32_t)ev->flags;
+		s->handle->thread = ev->thread;
+	}
+}
+
+/* Directories that lost their name lose their slot too. */
+static void retire_dir(struct compiler *c, struct node *node)
+{
+	if (node && node_is_dir(node) && !node->names.count)
+		slots_retire_dir(&c->slots, node);
+}
+
+static void retire_ended(struct compiler *c, const struct event *ev, struct subject *s)
+{
+	if (ev->result < 0)
+		return;
+	if (op_releases(ev->op)) {
+		slots_retire_handle(&c->slots, s->handle->slot);
+		scene_close(c->scene, s->handle);
+		if (!s->node->names.count && !s->node->handles)
+			slots_retire_node(&c->slots, s->node);
+	}
+	retire_dir(c, s->node);
+	retire_dir(c, s->node2);
+}
+
+/* ---- the whole ---- */
+
+static uint32_t lane_of(struct compiler *c, const struct event *ev, const struct subject *s)
+{
+	uint32_t thread = ev->thread ? ev->thread : s->handle ? s->handle->thread : 0;
+
+	if (thread >= c->survey.threads.count || !c->survey.threads.at[thread].lanes.count)
+		return 0;
+	struct thread_lanes *t = &c->survey.threads.at[thread];
+	return t->lanes.at[survey_lane(t, ev)];
+}
+
+/* CPU time of this call's thread up to the call, without what capturing cost. */
+static void add_cpu(struct compiler *c, const struct event *ev)
+{
+	struct thread_lanes *t = &c->survey.threads.at[ev->thread];
+
+	if (ev->cpu_ns > c->client_cpu_ns)
+		t->cpu_ns += ev->cpu_ns - c->client_cpu_ns;
+}
+
+static uint64_t take_cpu(struct compiler *c, const struct event *ev)
+{
+	struct thread_lanes *t = &c->survey.threads.at[ev->thread];
+	uint64_t ns = t->cpu_ns;
+
+	t->cpu_ns = 0;
+	return c->options->mode == MODE_PACED ? ns : 0;
+}
+
+static void order(struct compiler *c, const struct event *ev, struct subject *s, struct draft *d)
+{
+	struct step *step = &d->step;
+	bool release = op_releases(ev->op);
+
+	step->lane = lane_of(c, ev, s);
+	deps_begin(c->ordering.deps, step->lane, ev->start_ns);
+	order_event(&c->ordering, ev, s);
+	step->progress = deps_end(
+		c->ordering.deps, release ? 0 : event_end_ns(ev), &step->waits, &step->wait_count);
+}
+
+/* True if the event has become a step. */
+static bool compile_event(struct compiler *c, const struct event *ev, struct draft *d)
+{
+	struct subject s = {0};
+
+	*d = (struct draft){.step.handle = SLOT_NONE,
+		.args = {.dir = SLOT_NONE, .dir2 = SLOT_NONE, .handle2 = SLOT_NONE}};
+	const char *why = check_event(ev);
+	if (!why)
+		why = resolve(c, ev, &s, d);
+	if (why) {
+		divergence_unresolved(&c->unresolved, ev->op, c->events, why);
+		scene_event(c->scene, ev);
+		return false;
+	}
+	fill(c, ev, &s, d);
+	advance(c, ev, &s, d);
+	d->step.cpu_ns = take_cpu(c, ev);
+	order(c, ev, &s, d);
+	retire_ended(c, ev, &s);
+	c->slots.step++;
+	return true;
+}
+
+/* An event that is not replayed still says who closed a descriptor. */
+static void skip_event(struct compiler *c, const struct event *ev)
+{
+	struct open_file *file = ev->handle ? scene_handle(c->scene, ev->handle) : NULL;
+
+	if (file && ev->thread)
+		file->thread = ev->thread;
+	scene_event(c->scene, ev);
+}
+
+int compiler_next(struct compiler *c, uint64_t oldest, struct draft *ret, struct error *err)
+{
+	struct event ev;
+	int r;
+
+	slots_reuse(&c->slots, oldest);
+	while ((r = trace_reader_next(c->trace, &ev, err)) == 1) {
+		c->events++;
+		if (ev.thread >= c->survey.threads.count)
+			return error_set(err, 0, "the trace changed while it was read");
+		add_cpu(c, &ev);
+		if (!survey_is_step(&ev))
+			skip_event(c, &ev);
+		else if (compile_event(c, &ev, ret))
+			return 1;
+	}
+	return r;
+}
+
+static int read_tree(struct compiler *c, struct error *err)
+{
+	struct tree_entry entry;
+	int r = trace_reader_rewind(c->trace, err);
+
+	while (r == 0 && (r = trace_reader_tree(c->trace, &entry, err)) == 1) {
+		r = 0;
+		if (entry.id == TREE_ROOT || name_ok(entry.name))
+			scene_tree(c->scene, &entry);
+	}
+	return r;
+}
+
+int compiler_new(struct compiler **ret, struct trace_reader *trace,
+	const struct replay_options *options, struct files *files, uint64_t window,
+	struct error *err)
+{
+	struct compiler *c = ALLOC(struct compiler);
+	const json_t *cpu = json_object_get(trace_reader_meta(trace), "client_cpu_ns");
+
+	c->trace = trace;
+	c->options = options;
+	c->client_cpu_ns = json_is_integer(cpu) ? (uint64_t)json_integer_value(cpu) : 0;
+	c->scene = scene_new();
+	slots_init(&c->slots, c->scene, files);
+	int r = read_tree(c, err);
+	if (r == 0)
+		r = survey_trace(&c->survey, trace, err);
+	if (r < 0) {
+		compiler_free(c);
+		return r;
+	}
+	c->ordering.deps = deps_new(options->order, c->survey.lane_count, window);
+	c->ordering.scene = c->scene;
+	c->ordering.slots = &c->slots;
+	*ret = c;
+	return 0;
+}
+
+void compiler_free(struct compiler *c)
+{
+	if (!c)
+		return;
+	survey_done(&c->survey);
+	scene_free(c->scene);
+	deps_free(c->ordering.deps);
+	life_done(&c->ordering.dir_moves);
+	divergence_free(&c->unresolved);
+	slots_done(&c->slots);
+	free(c);
+}
+
+const struct survey *compiler_survey(const struct compiler *c)
+{
+	return &c->survey;
+}
+
+const struct divergences *compiler_unresolved(const struct compiler *c)
+{
+	return &c->unresolved;
+}
+
+const struct deps_stats *compiler_waits(const struct compiler *c)
+{
+	return deps_stats(c->ordering.deps);
+}

@@ -1,0 +1,547 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Dependencies between steps, after ROOT (Weiss et al., "ROOT: Replaying Multithreaded Traces with
+ * Resource-Oriented Ordering", SOSP 2013), in one pass and in bounded memory.
+ *
+ * The trace comes in the order in which calls *ended*. A step is a point (lane, progress); a
+ * dependency is the wait "lane has made this progress", so there are no lists of successors, and as
+ * waits only name steps that came earlier in the trace there are no cycles, whatever the trace says.
+ *
+ * Happy path: a resource remembers the last step of each lane that touched it. The step at hand
+ * asks for those that matter to it; need() drops what its own lane implies, and what the lane has
+ * waited for before (`known`, one number per pair of lanes). In traces of databases nine of ten
+ * waits fall away here.
+ *
+ * Two kinds of waits:
+ *   - forced: the call could not have succeeded otherwise (a use comes after the make, an end after
+ *     the uses that came before it in the trace), even if the intervals overlap;
+ *   - ended: only if the other call had ended when this one started. Calls that overlapped in the
+ *     capture may overlap in the replay. `ended` needs the times at which the latest steps of a lane
+ *     ended; a ring of ENDS of them is kept. A call that outlasts so many of another lane waits
+ *     for a few more of them than it had to.
+ *
+ * Overlapping writes are found by 4 KiB pages in a table of fixed size (the last writer of a page, in
+ * sets of four). A writer that is pushed out while it may still be unfinished is not lost: the step
+ * that pushes it out waits for it and becomes the set's `overflow`, which whoever misses in that set
+ * waits for. So the table is never wrong, only sometimes more strict.
+ *
+ * Failure modes: none that stop; a resource that is never made costs no wait.
+ */
+#include "deps.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "vec.h"
+
+#define ENDS       128 /* a power of two */
+#define PAGE_SHIFT 12
+#define WAYS       4
+#define SET_BITS   14  /* of the table of last writers */
+#define MAX_PAGES  256 /* a longer write counts as one of the whole file */
+#define INDEX_FROM 8   /* uses by lane are searched linearly up to so many */
+#define LOCKS_KEPT 64
+
+struct lane_history {
+	uint32_t progress;
+	uint64_t last_end_ns;
+	uint64_t ends[ENDS]; /* of step k at [k % ENDS] */
+	uint32_t pending;    /* index + 1 into waits, for the step at hand */
+	uint64_t pending_step;
+};
+
+struct page_writer {
+	uint32_t file, page; /* cut to 32 bits: at worst two pages are taken for one */
+	struct point point;
+	uint64_t step; /* d->step of the writer; 0 = free */
+};
+
+struct page_set {
+	struct page_writer ways[WAYS];
+	struct point overflow;
+};
+
+struct lock_mark {
+	struct deps_lock lock;
+	struct point acquired, released; /* released.progress 0: still held */
+	struct recent refused;           /* attempts that failed because of it */
+};
+
+struct deps {
+	enum replay_order order;
+	uint32_t lane_count;
+	struct lane_history *lanes;
+	uint32_t *known; /* [lane * lane_count + other]: progress that lane has waited for */
+	struct page_set *pages;
+	uint64_t window;       /* a step so much older than the one at hand is finished */
+	struct point previous; /* the last step of all, ORDER_STRICT */
+
+	/* The step at hand. */
+	struct point self;
+	uint64_t start_ns;
+	uint64_t step;
+	VEC(struct wait) waits;
+	struct deps_stats stats;
+};
+
+struct deps *deps_new(enum replay_order order, uint32_t lane_count, uint64_t window)
+{
+	struct deps *d = ALLOC(struct deps);
+
+	d->order = order;
+	d->lane_count = lane_count;
+	d->lanes = ALLOC_ARRAY(struct lane_history, lane_count);
+	d->known = ALLOC_ARRAY(uint32_t, (size_t)lane_count * lane_count);
+	d->pages = ALLOC_ARRAY(struct page_set, (size_t)1 << SET_BITS);
+	d->window = window;
+	return d;
+}
+
+void deps_free(struct deps *d)
+{
+	if (!d)
+		return;
+	free(d->lanes);
+	free(d->known);
+	free(d->pages);
+	vec_free(&d->waits);
+	free(d);
+}
+
+const struct deps_stats *deps_stats(const struct deps *d)
+{
+	return &d->stats;
+}
+
+/* Add a wait unless it is implied. */
+static void need(struct deps *d, uint32_t lane, uint32_t progress)
+{
+	if (lane == d->self.lane || progress == 0)
+		return;
+	uint32_t *known = &d->known[(size_t)d->self.lane * d->lane_count + lane];
+	d->stats.raw++;
+	if (progress <= *known)
+		return;
+	*known = progress;
+	struct lane_history *other = &d->lanes[lane];
+	if (other->pending_step == d->step) {
+		d->waits.at[other->pending - 1].progress = progress;
+		return;
+	}
+	vec_push(&d->waits, (struct wait){lane, progress});
+	other->pending = (uint32_t)d->waits.count;
+	other->pending_step = d->step;
+	d->stats.kept++;
+}
+
+static void need_point(struct deps *d, struct point p)
+{
+	need(d, p.lane, p.progress);
+}
+
+/* How many steps of a lane had ended when the step at hand started. */
+static uint32_t ended(const struct deps *d, uint32_t lane)
+{
+	const struct lane_history *h = &d->lanes[lane];
+
+	if (h->last_end_ns <= d->start_ns)
+		return h->progress;
+	uint32_t low = h->progress > ENDS ? h->progress - ENDS : 0, high = h->progress - 1;
+	while (low < high) { /* low steps have ended, step high + 1 has not */
+		uint32_t mid = low + (high - low) / 2;
+		if (h->ends[(mid + 1) % ENDS] <= d->start_ns)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static bool point_ended(const struct deps *d, struct point p)
+{
+	return p.progress > 0 && (p.lane == d->self.lane || p.progress <= ended(d, p.lane));
+}
+
+static void need_ended_recent(struct deps *d, const struct recent *r)
+{
+	if (point_ended(d, r->last))
+		need_point(d, r->last);
+	else if (point_ended(d, r->before))
+		need_point(d, r->before);
+}
+
+static void recent_add(struct deps *d, struct recent *r)
+{
+	if (r->last.lane != d->self.lane)
+		r->before = r->last;
+	r->last = d->self;
+}
+
+static void need_all(struct deps *d, const struct uses *u)
+{
+	for (uint32_t i = 0; i < u->count; i++)
+		need(d, u->at[i].lane, u->at[i].last);
+}
+
+static void need_ended(struct deps *d, const struct uses *u)
+{
+	for (uint32_t i = 0; i < u->count; i++) {
+		const struct use *use = &u->at[i];
+		if (use->lane == d->self.lane)
+			continue;
+		uint32_t limit = ended(d, use->lane);
+		if (use->last <= limit)
+			need(d, use->lane, use->last);
+		else if (use->before && use->before <= limit)
+			need(d, use->lane, use->before);
+		else if (use->first <= limit)
+			need(d, use->lane, limit);
+	}
+}
+
+static struct use *uses_find(const struct uses *u, uint32_t lane)
+{
+	if (u->index)
+		return u->index[lane] ? &u->at[u->index[lane] - 1] : NULL;
+	for (uint32_t i = 0; i < u->count; i++)
+		if (u->at[i].lane == lane)
+			return &u->at[i];
+	return NULL;
+}
+
+static void uses_append(struct uses *u, uint32_t lane, uint32_t progress, uint32_t lane_count)
+{
+	if (u->count == u->capacity) {
+		u->capacity = u->capacity ? u->capacity * 2 : 2;
+		u->at = xrealloc(u->at, u->capacity, sizeof(*u->at));
+	}
+	u->at[u->count++] = (struct use){lane, progress, 0, progress};
+	if (u->index) {
+		u->index[lane] = (uint16_t)u->count;
+	} else if (u->count > INDEX_FROM) {
+		u->index = ALLOC_ARRAY(uint16_t, lane_count);
+		for (uint32_t i = 0; i < u->count; i++)
+			u->index[u->at[i].lane] = (uint16_t)(i + 1);
+	}
+}
+
+static void uses_add(const struct deps *d, struct uses *u)
+{
+	struct use *use = uses_find(u, d->self.lane);
+
+	if (!use) {
+		uses_append(u, d->self.lane, d->self.progress, d->lane_count);
+	} else if (use->last != d->self.progress) {
+		use->before = use->last;
+		use->last = d->self.progress;
+	}
+}
+
+static void uses_clear(struct uses *u)
+{
+	if (u->index)
+		for (uint32_t i = 0; i < u->count; i++)
+			u->index[u->at[i].lane] = 0;
+	u->count = 0;
+}
+
+static void uses_done(struct uses *u)
+{
+	free(u->at);
+	free(u->index);
+	*u = (struct uses){0};
+}
+
+void deps_begin(struct deps *d, uint32_t lane, uint64_t start_ns)
+{
+	d->self = (struct point){lane, d->lanes[lane].progress + 1};
+	d->start_ns = start_ns;
+	d->step++;
+	d->waits.count = 0;
+	if (d->order == ORDER_STRICT)
+		need_point(d, d->previous);
+}
+
+uint32_t deps_end(
+	struct deps *d, uint64_t end_ns, const struct wait **ret_waits, uint16_t *ret_count)
+{
+	struct lane_history *h = &d->lanes[d->self.lane];
+
+	h->progress = d->self.progress;
+	if (h->last_end_ns < end_ns)
+		h->last_end_ns = end_ns;
+	h->ends[h->progress % ENDS] = h->last_end_ns;
+	d->previous = d->self;
+	*ret_waits = d->waits.at;
+	*ret_count = (uint16_t)d->waits.count;
+	return d->self.progress;
+}
+
+/*
+ * A use waits for the make; an end waits for make and uses; a make of a name waits for the end of
+ * the name before it and for those who met it absent. So a change waits for all since the last one.
+ */
+void deps_life(struct deps *d, struct life *life, enum deps_change change)
+{
+	if (d->order == ORDER_STRICT)
+		return;
+	need_point(d, life->changed);
+	if (change == DEPS_USE) {
+		uses_add(d, &life->uses);
+		return;
+	}
+	need_all(d, &life->uses);
+	uses_clear(&life->uses);
+	life->changed = d->self;
+}
+
+static struct page_set *page_set(struct deps *d, uint64_t file, uint64_t page)
+{
+	uint64_t h = (file * UINT64_C(0x9e3779b97f4a7c15) ^ page) * UINT64_C(0xff51afd7ed558ccd);
+
+	return &d->pages[h >> (64 - SET_BITS)];
+}
+
+static struct page_writer *page_find(struct page_set *set, uint64_t file, uint64_t page)
+{
+	for (unsigned i = 0; i < WAYS; i++) {
+		struct page_writer *w = &set->ways[i];
+		if (w->step && w->page == (uint32_t)page && w->file == (uint32_t)file)
+			return w;
+	}
+	return NULL;
+}
+
+static struct page_writer *page_oldest(struct page_set *set)
+{
+	struct page_writer *oldest = &set->ways[0];
+
+	for (unsigned i = 1; i < WAYS; i++)
+		if (set->ways[i].step < oldest->step)
+			oldest = &set->ways[i];
+	return oldest;
+}
+
+/* The pages of a range; none at all if they are too many to look at one by one. */
+static bool range_pages(const struct deps_range *range, uint64_t *ret_first, uint64_t *ret_last)
+{
+	*ret_first = range->offset >> PAGE_SHIFT;
+	*ret_last = (range->offset + (range->size ? range->size - 1 : 0)) >> PAGE_SHIFT;
+	return *ret_last - *ret_first < MAX_PAGES;
+}
+
+static void need_page_writers(struct deps *d, struct contents *c, const struct deps_range *range)
+{
+	uint64_t first, last;
+
+	if (!range_pages(range, &first, &last)) {
+		need_ended(d, &c->writes);
+		return;
+	}
+	for (uint64_t page = first; page <= last; page++) {
+		struct page_set *set = page_set(d, range->file, page);
+		const struct page_writer *w = page_find(set, range->file, page);
+		struct point p = w ? w->point : set->overflow;
+		if (point_ended(d, p))
+			need_point(d, p);
+	}
+}
+
+void deps_read(struct deps *d, struct contents *c, const struct deps_range *range)
+{
+	if (d->order != ORDER_RESOURCE)
+		return;
+	need_ended_recent(d, &c->resized);
+	need_page_writers(d, c, range);
+	if (range->at_end) {
+		need_ended_recent(d, &c->extended);
+		uses_add(d, &c->ends_seen);
+	}
+}
+
+static void take_page(struct deps *d, uint64_t file, uint64_t page)
+{
+	struct page_set *set = page_set(d, file, page);
+	struct page_writer *w = page_find(set, file, page);
+
+	if (!w) {
+		w = page_oldest(set);
+		if (w->step && d->step - w->step < d->window) {
+			need_point(d, w->point);
+			need_point(d, set->overflow);
+			set->overflow = d->self;
+		}
+	}
+	*w = (struct page_writer){(uint32_t)file, (uint32_t)page, d->self, d->step};
+}
+
+static void take_pages(struct deps *d, struct contents *c, const struct deps_range *range)
+{
+	uint64_t first, last;
+
+	if (!range_pages(range, &first, &last)) {
+		recent_add(d, &c->resized);
+		return;
+	}
+	for (uint64_t page = first; page <= last; page++)
+		take_page(d, range->file, page);
+}
+
+void deps_write(struct deps *d, struct contents *c, const struct deps_range *range)
+{
+	if (d->order != ORDER_RESOURCE)
+		return;
+	need_ended_recent(d, &c->resized);
+	need_ended_recent(d, &c->looked);
+	need_page_writers(d, c, range);
+	take_pages(d, c, range);
+	uses_add(d, &c->writes);
+	if (range->at_end) {
+		need_ended_recent(d, &c->extended);
+		need_ended(d, &c->ends_seen);
+		recent_add(d, &c->extended);
+	}
+}
+
+void deps_resize(struct deps *d, struct contents *c, struct life *life)
+{
+	if (d->order != ORDER_RESOURCE)
+		return;
+	need_ended_recent(d, &c->resized);
+	need_ended(d, &life->uses);
+	need_ended(d, &c->writes);
+	recent_add(d, &c->resized);
+	recent_add(d, &c->extended);
+	uses_add(d, &c->writes);
+}
+
+void deps_change_names(struct deps *d, struct contents *c)
+{
+	if (d->order != ORDER_RESOURCE)
+		return;
+	need_ended_recent(d, &c->looked);
+	uses_add(d, &c->writes);
+}
+
+void deps_look(struct deps *d, struct contents *c)
+{
+	if (d->order != ORDER_RESOURCE)
+		return;
+	need_ended(d, &c->writes);
+	need_ended_recent(d, &c->looked);
+	recent_add(d, &c->looked);
+}
+
+void deps_attribute(struct deps *d, struct contents *c, bool change)
+{
+	if (d->order != ORDER_RESOURCE)
+		return;
+	need_ended_recent(d, &c->attribute);
+	if (change) {
+		need_ended(d, &c->asked);
+		recent_add(d, &c->attribute);
+	} else {
+		uses_add(d, &c->asked);
+	}
+}
+
+static bool locks_conflict(const struct deps_lock *a, const struct deps_lock *b)
+{
+	return a->flock == b->flock && a->owner != b->owner && (a->exclusive || b->exclusive) &&
+	       a->start <= b->end && b->start <= a->end;
+}
+
+/* Make room: the oldest mark that is released, else the oldest. */
+static void drop_lock(struct contents *c)
+{
+	uint32_t i = 0;
+
+	while (i < c->lock_count && !c->locks[i].released.progress)
+		i++;
+	if (i == c->lock_count)
+		i = 0;
+	memmove(&c->locks[i], &c->locks[i + 1], (c->lock_count - i - 1) * sizeof(*c->locks));
+	c->lock_count--;
+}
+
+static void push_lock(struct deps *d, struct contents *c, const struct deps_lock *lock)
+{
+	if (c->lock_count == LOCKS_KEPT)
+		drop_lock(c);
+	if (c->lock_count == c->lock_capacity) {
+		c->lock_capacity = c->lock_capacity ? c->lock_capacity * 2 : 4;
+		c->locks = xrealloc(c->locks, c->lock_capacity, sizeof(*c->locks));
+	}
+	c->locks[c->lock_count++] = (struct lock_mark){.lock = *lock, .acquired = d->self};
+}
+
+/* What this owner held here is let go, wholly or (a weaker lock comes) in part. */
+static void release_own(struct deps *d, struct contents *c, const struct deps_lock *lock)
+{
+	for (uint32_t i = 0; i < c->lock_count; i++) {
+		struct lock_mark *m = &c->locks[i];
+		if (m->released.progress || m->lock.flock != lock->flock ||
+			m->lock.owner != lock->owner || m->lock.start > lock->end ||
+			lock->start > m->lock.end)
+			continue;
+		need_ended_recent(d, &m->refused);
+		m->released = d->self;
+	}
+}
+
+/* Of one owner only the latest release of a range matters. */
+static void forget_released(struct contents *c, const struct deps_lock *lock)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < c->lock_count; i++) {
+		const struct lock_mark *m = &c->locks[i];
+		bool old = m->released.progress && m->lock.flock == lock->flock &&
+		           m->lock.owner == lock->owner && m->lock.start >= lock->start &&
+		           m->lock.end <= lock->end && m->lock.exclusive <= lock->exclusive;
+		if (!old)
+			c->locks[kept++] = *m;
+	}
+	c->lock_count = kept;
+}
+
+/*
+ * Granted: after the releases of all that would have been in the way. Refused: after the lock that
+ * was in the way was taken, and its release waits for us.
+ */
+void deps_lock(struct deps *d, struct contents *c, const struct deps_lock *lock)
+{
+	if (d->order != ORDER_RESOURCE)
+		return;
+	for (uint32_t i = 0; i < c->lock_count && !lock->unlock; i++) {
+		struct lock_mark *m = &c->locks[i];
+		if (!locks_conflict(&m->lock, lock))
+			continue;
+		if (lock->granted) {
+			need_point(d, m->released);
+		} else if (!m->released.progress) {
+			need_point(d, m->acquired);
+			recent_add(d, &m->refused);
+		}
+	}
+	if (!lock->granted)
+		return;
+	if (!lock->unlock)
+		forget_released(c, lock);
+	release_own(d, c, lock);
+	if (!lock->unlock)
+		push_lock(d, c, lock);
+}
+
+void life_done(struct life *life)
+{
+	uses_done(&life->uses);
+}
+
+void contents_done(struct contents *c)
+{
+	uses_done(&c->writes);
+	uses_done(&c->ends_seen);
+	uses_done(&c->asked);
+	free(c->locks);
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Lifetimes come from the effects in the operation's row (make, use, end), plus the names and handles
+ * that a call goes through without naming them. Contents come from what the operation does.
+ */
+#include "order.h"
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/file.h>
+
+static bool is_name(const struct op_arg *arg)
+{
+	return arg->kind == KIND_NAME && arg->effect != EFFECT_NONE;
+}
+
+static uint64_t dir_of_name(const struct event *ev, const struct op_arg *arg)
+{
+	return arg->at == offsetof(struct event, name2) ? ev->dir2 : ev->dir;
+}
+
+static enum deps_change change_of(const struct event *ev, const struct subject *s, unsigned effect)
+{
+	if (ev->result < 0 || effect == EFFECT_USE)
+		return DEPS_USE;
+	if (ev->op == OP_create && s->met)
+		return DEPS_USE;
+	return effect == EFFECT_MAKE ? DEPS_MAKE : DEPS_END;
+}
+
+static void touch_node(struct ordering *o, struct node *node, enum deps_change change)
+{
+	if (!node)
+		return;
+	node->touched = o->slots->step;
+	deps_life(o->deps, &node->life, change);
+	if (!node->names.count && !node->handles)
+		slots_retire_node(o->slots, node);
+}
+
+static void touch_name(struct ordering *o, uint64_t dir, struct text name, enum deps_change change)
+{
+	struct binding *b = scene_binding_new(o->scene, dir, name);
+
+	b->touched = o->slots->step;
+	deps_life(o->deps, &b->life, change);
+	if (!b->node)
+		slots_retire_name(o->slots, dir, name);
+}
+
+/* The row's arguments, each with its effect. */
+static void order_args(struct ordering *o, const struct event *ev, const struct subject *s)
+{
+	const struct op_desc *op = &op_descs[ev->op];
+
+	for (unsigned i = 0; i < op->arg_count; i++) {
+		const struct op_arg *arg = &op->args[i];
+		if (arg->effect == EFFECT_NONE)
+			continue;
+		enum deps_change change = change_of(ev, s, arg->effect);
+		if (is_name(arg)) {
+			touch_name(o, dir_of_name(ev, arg), *event_text(ev, arg), change);
+		} else if (arg->kind == KIND_FILE) {
+			uint64_t id = *event_number(ev, arg);
+			touch_node(o,
+				s->node && s->node->id == id ? s->node : scene_node(o->scene, id),
+				change);
+		}
+	}
+}
+
+/* Through which names and handles the call goes, beside what the row says. */
+static void order_ways(struct ordering *o, const struct event *ev, const struct subject *s)
+{
+	if (s->handle && !op_opens(ev->op))
+		deps_life(o->deps, &s->handle->life, op_releases(ev->op) ? DEPS_END : DEPS_USE);
+	if (s->handle2)
+		deps_life(o->deps, &s->handle2->life, DEPS_USE);
+	if (s->path.size && s->dir && s->dir != s->node) {
+		touch_name(o, s->dir->id, s->path, DEPS_USE);
+		touch_node(o, s->dir, DEPS_USE);
+	}
+	if (ev->op == OP_rename && ev->result >= 0 &&
+		((s->node && node_is_dir(s->node)) || (s->node2 && node_is_dir(s->node2))))
+		deps_life(o->deps, &o->dir_moves, DEPS_END);
+	else if (s->dir)
+		deps_life(o->deps, &o->dir_moves, DEPS_USE);
+}
+
+static struct deps_range range_of(
+	const struct event *ev, uint64_t file, uint64_t offset, bool at_end)
+{
+	return (struct deps_range){file, offset, (uint64_t)ev->result, at_end};
+}
+
+static void order_read(struct ordering *o, const struct event *ev, struct node *node)
+{
+	struct deps_range range =
+		range_of(ev, node->id, ev->offset, (uint64_t)ev->result < ev->size);
+
+	deps_read(o->deps, node_contents(node), &range);
+}
+
+static void order_write(struct ordering *o, const struct event *ev, const struct subject *s)
+{
+	uint64_t end = ev->offset + (uint64_t)ev->result;
+	struct deps_range range = range_of(ev, s->node->id, ev->offset, end > s->size_before);
+
+	deps_write(o->deps, node_contents(s->node), &range);
+}
+
+static void order_fallocate(struct ordering *o, const struct event *ev, const struct subject *s)
+{
+	struct deps_range range = {
+		s->node->id, ev->offset, ev->size, ev->offset + ev->size > s->size_before};
+
+	deps_write(o->deps, node_contents(s->node), &range);
+}
+
+static void order_copy(struct ordering *o, const struct event *ev, const struct subject *s)
+{
+	uint64_t end = ev->offset2 + (uint64_t)ev->result;
+	struct deps_range to = range_of(ev, s->node2->id, ev->offset2, end > s->size_before);
+
+	order_read(o, ev, s->node);
+	deps_write(o->deps, node_contents(s->node2), &to);
+}
+
+static void order_resize(struct ordering *o, struct node *node)
+{
+	if (node)
+		deps_resize(o->deps, node_contents(node), &node->life);
+}
+
+static void order_names(struct ordering *o, uint64_t dir)
+{
+	struct node *node = scene_node(o->scene, dir);
+
+	if (node)
+		deps_change_names(o->deps, node_contents(node));
+}
+
+static void order_lock(struct ordering *o, const struct event *ev, struct node *node)
+{
+	bool flock = ev->op == OP_flock;
+	struct deps_lock lock = {
+		.owner = flock ? ev->handle : ev->owner,
+		.start = flock ? 0 : ev->offset,
+		.end = flock || ev->size == 0 ? INT64_MAX : ev->offset + ev->size - 1,
+		.exclusive = flock ? ev->mode & LOCK_EX : ev->mode == F_WRLCK,
+		.unlock = flock ? ev->mode & LOCK_UN : ev->mode == F_UNLCK,
+		.flock = flock,
+		.granted = ev->result >= 0,
+	};
+
+	deps_lock(o->deps, node_contents(node), &lock);
+}
+
+/* Closing lets go of what was locked through the handle. */
+static void order_implied_unlock(struct ordering *o, const struct open_file *file)
+{
+	struct deps_lock lock = {.end = INT64_MAX, .unlock = true, .granted = true};
+
+	if (file->lock_owner) {
+		lock.owner = file->lock_owner;
+		deps_lock(o->deps, node_contents(file->node), &lock);
+	}
+	if (file->flocked) {
+		lock.owner = file->id;
+		lock.flock = true;
+		deps_lock(o->deps, node_contents(file->node), &lock);
+	}
+}
+
+/* What a successful call does to the contents of files and directories. */
+static void order_contents(struct ordering *o, const struct event *ev, const struct subject *s)
+{
+	struct node *node = s->node;
+
+	if (ev->op == OP_setlk || ev->op == OP_flock)
+		order_lock(o, ev, node);
+	if (ev->result < 0)
+		return;
+	switch (ev->op) {
+	case OP_read:
+		order_read(o, ev, node);
+		break;
+	case OP_write:
+		order_write(o, ev, s);
+		break;
+	case OP_fallocate:
+		order_fallocate(o, ev, s);
+		break;
+	case OP_copy_file_range:
+		order_copy(o, ev, s);
+		break;
+	case OP_truncate:
+		order_resize(o, node);
+		break;
+	case OP_open:
+		if (ev->flags & O_TRUNC)
+			order_resize(o, node);
+		break;
+	case OP_create:
+		order_names(o, ev->dir);
+		if (s->met && (ev->flags & O_TRUNC))
+			order_resize(o, node);
+		break;
+	case OP_unlink:
+		order_names(o, ev->dir);
+		order_resize(o, node);
+		break;
+	case OP_rename:
+		order_names(o, ev->dir);
+		order_names(o, ev->dir2);
+		if (!(ev->flags & RENAME_EXCHANGE))
+			order_resize(o, s->node2);
+		break;
+	case OP_mknod:
+	case OP_mkdir:
+	case OP_rmdir:
+	case OP_symlink:
+	case OP_link:
+		order_names(o, ev->dir);
+		break;
+	case OP_fsync:
+	case OP_fdatasync:
+	case OP_fsyncdir:
+	case OP_readdir:
+	case OP_lseek:
+		deps_look(o->deps, node_contents(node));
+		break;
+	case OP_setxattr:
+	case OP_removexattr:
+	case OP_getxattr:
+	case OP_listxattr:
+		if (node)
+			deps_attribute(o->deps, node_contents(node),
+				ev->op == OP_setxattr || ev->op == OP_removexattr);
+		break;
+	case OP_release:
+	case OP_releasedir:
+		order_implied_unlock(o, s->handle);
+		break;
+	case OP_lookup:
+	case OP_getattr:
+	case OP_readlink:
+	case OP_tmpfile:
+	case OP_flush:
+	case OP_opendir:
+	case OP_statfs:
+	case OP_access:
+	case OP_getlk:
+	case OP_setlk:
+	case OP_flock:
+	case OP_chmod:
+	case OP_chown:
+	case OP_utimens:
+	case OP_ioctl:
+	case OP_LIMIT:
+		break;
+	}
+}
+
+void order_event(struct ordering *o, const struct event *ev, const struct subject *s)
+{
+	order_args(o, ev, s);
+	order_ways(o, ev, s);
+	if (op_opens(ev->op) && s->handle)
+		deps_life(o->deps, &s->handle->life, DEPS_MAKE);
+	order_contents(o, ev, s);
+}

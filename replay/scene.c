@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT */
+#include "scene.h"
+
+#include <fcntl.h>
+#include <linux/falloc.h>
+#include <linux/fs.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <xxhash.h>
+
+#include "fileclass.h"
+
+struct scene {
+	struct map nodes;    /* (id, 0) -> struct node * */
+	struct map handles;  /* (id, 0) -> struct open_file * */
+	struct map bindings; /* (directory id, hash of the name) -> struct binding * */
+};
+
+static void *map_pointer(const struct map *map, uint64_t a, uint64_t b)
+{
+	const uint64_t *value = map_get(map, a, b);
+
+	return value ? (void *)(uintptr_t)*value : NULL;
+}
+
+static void map_put_pointer(struct map *map, uint64_t a, uint64_t b, void *p)
+{
+	map_put(map, a, b, (uint64_t)(uintptr_t)p);
+}
+
+uint64_t scene_name_hash(struct text name)
+{
+	return XXH3_64bits(name.data, name.size);
+}
+
+struct node *scene_node(const struct scene *m, uint64_t id)
+{
+	return map_pointer(&m->nodes, id, 0);
+}
+
+struct open_file *scene_handle(const struct scene *m, uint64_t id)
+{
+	return map_pointer(&m->handles, id, 0);
+}
+
+struct binding *scene_binding(const struct scene *m, uint64_t dir, struct text name)
+{
+	return map_pointer(&m->bindings, dir, scene_name_hash(name));
+}
+
+struct binding *scene_binding_new(struct scene *m, uint64_t dir, struct text name)
+{
+	struct binding *b = scene_binding(m, dir, name);
+
+	if (!b) {
+		b = ALLOC(struct binding);
+		map_put_pointer(&m->bindings, dir, scene_name_hash(name), b);
+	}
+	return b;
+}
+
+static struct node *node_new(struct scene *m, uint64_t id, uint32_t mode)
+{
+	struct node *node = ALLOC(struct node);
+
+	node->id = id;
+	node->mode = mode;
+	node->dir_slot = SLOT_NONE;
+	node->file_class = S_ISDIR(mode) ? FILE_DIRECTORY : FILE_OTHER;
+	map_put_pointer(&m->nodes, id, 0, node);
+	return node;
+}
+
+static void node_free(struct node *node)
+{
+	vec_each (name, &node->names)
+		free(name->text);
+	vec_free(&node->names);
+	life_done(&node->life);
+	if (node->contents)
+		contents_done(node->contents);
+	free(node->contents);
+	free(node);
+}
+
+static void classify(struct node *node, struct text name)
+{
+	if (!S_ISDIR(node->mode))
+		node->file_class = (uint8_t)file_class_of(name);
+}
+
+static void drop_name(struct node *node, uint64_t dir, struct text name)
+{
+	for (size_t i = 0; i < node->names.count; i++) {
+		struct node_name *n = &node->names.at[i];
+		if (n->dir != dir || strlen(n->text) != name.size ||
+			memcmp(n->text, name.data, name.size) != 0)
+			continue;
+		free(n->text);
+		memmove(n, n + 1, (node->names.count - i - 1) * sizeof(*n));
+		node->names.count--;
+		return;
+	}
+}
+
+static void unbind(struct scene *m, uint64_t dir, struct text name)
+{
+	struct binding *b = scene_binding(m, dir, name);
+
+	if (b && b->node) {
+		drop_name(b->node, dir, name);
+		b->node = NULL;
+	}
+}
+
+static void bind(struct scene *m, uint64_t dir, struct text name, struct node *node)
+{
+	struct binding *b = scene_binding_new(m, dir, name);
+
+	if (b->node == node)
+		return;
+	unbind(m, dir, name);
+	b->node = node;
+	char *text = xmalloc(name.size + 1);
+	memcpy(text, name.data, name.size);
+	text[name.size] = '\0';
+	vec_push(&node->names, (struct node_name){dir, text});
+	classify(node, name);
+}
+
+struct scene *scene_new(void)
+{
+	struct scene *m = ALLOC(struct scene);
+
+	node_new(m, TREE_ROOT, S_IFDIR | 0755);
+	return m;
+}
+
+static void free_pointers(struct map *map, void (*done)(void *))
+{
+	for (const struct map_slot *s = map_next(map, NULL); s; s = map_next(map, s))
+		done((void *)(uintptr_t)s->value);
+	map_free(map);
+}
+
+static void free_node(void *p)
+{
+	node_free(p);
+}
+
+static void free_binding(void *p)
+{
+	life_done(&((struct binding *)p)->life);
+	free(p);
+}
+
+static void free_handle(void *p)
+{
+	life_done(&((struct open_file *)p)->life);
+	free(p);
+}
+
+void scene_free(struct scene *m)
+{
+	if (!m)
+		return;
+	free_pointers(&m->nodes, free_node);
+	free_pointers(&m->bindings, free_binding);
+	free_pointers(&m->handles, free_handle);
+	free(m);
+}
+
+void scene_tree(struct scene *m, const struct tree_entry *entry)
+{
+	struct node *node = scene_node(m, entry->id);
+
+	if (!node)
+		node = node_new(m, entry->id, (uint32_t)entry->mode);
+	if (!entry->again) {
+		node->mode = (uint32_t)entry->mode;
+		node->size = entry->size;
+	}
+	if (entry->id != TREE_ROOT)
+		bind(m, entry->parent, entry->name, node);
+}
+
+struct open_file *scene_open(struct scene *m, uint64_t id, struct node *node)
+{
+	if (!id || scene_handle(m, id))
+		return NULL;
+	struct open_file *file = ALLOC(struct open_file);
+	file->id = id;
+	file->node = node;
+	file->next = node->handles;
+	node->handles = file;
+	map_put_pointer(&m->handles, id, 0, file);
+	return file;
+}
+
+void scene_close(struct scene *m, struct open_file *file)
+{
+	struct open_file **at = &file->node->handles;
+
+	while (*at != file)
+		at = &(*at)->next;
+	*at = file->next;
+	map_del(&m->handles, file->id, 0);
+	free_handle(file);
+}
+
+void scene_forget_node(struct scene *m, uint64_t id, uint64_t since)
+{
+	struct node *node = scene_node(m, id);
+
+	if (!node || node->names.count || node->handles || node->touched > since || id == TREE_ROOT)
+		return;
+	map_del(&m->nodes, id, 0);
+	node_free(node);
+}
+
+void scene_forget_binding(struct scene *m, uint64_t dir, uint64_t hash, uint64_t since)
+{
+	struct binding *b = map_pointer(&m->bindings, dir, hash);
+
+	if (!b || b->node || b->touched > since)
+		return;
+	map_del(&m->bindings, dir, hash);
+	free_binding(b);
+}
+
+void scene_each(const struct scene *m, void (*visit)(void *arg, struct node *node), void *arg)
+{
+	for (const struct map_slot *s = map_next(&m->nodes, NULL); s; s = map_next(&m->nodes, s))
+		visit(arg, (struct node *)(uintptr_t)s->value);
+}
+
+/* A file was made with this name, or met by it. */
+static void made(struct scene *m, const struct event *ev, uint32_t mode)
+{
+	struct node *node = scene_node(m, ev->file);
+
+	if (!ev->file)
+		return;
+	if (!node)
+		node = node_new(m, ev->file, mode);
+	if (ev->name.size)
+		bind(m, ev->dir, ev->name, node);
+}
+
+static void renamed(struct scene *m, const struct event *ev)
+{
+	struct binding *from = scene_binding(m, ev->dir, ev->name);
+	struct node *node = from ? from->node : scene_node(m, ev->file);
+
+	if (!node ||
+		(ev->dir == ev->dir2 && scene_name_hash(ev->name) == scene_name_hash(ev->name2)))
+		return;
+	struct binding *to = scene_binding(m, ev->dir2, ev->name2);
+	struct node *other = to ? to->node : NULL;
+	if (other == node) /* two links of one file: rename() does nothing */
+		return;
+	unbind(m, ev->dir, ev->name);
+	unbind(m, ev->dir2, ev->name2);
+	bind(m, ev->dir2, ev->name2, node);
+	if ((ev->flags & RENAME_EXCHANGE) && other)
+		bind(m, ev->dir, ev->name, other);
+}
+
+static void grow(struct scene *m, uint64_t file, uint64_t end)
+{
+	struct node *node = scene_node(m, file);
+
+	if (node && node->size < end && end <= INT64_MAX)
+		node->size = end;
+}
+
+static void resized(struct scene *m, const struct event *ev, uint64_t size)
+{
+	struct node *node = scene_node(m, ev->file);
+
+	if (node)
+		node->size = size;
+}
+
+static void fallocated(struct scene *m, const struct event *ev)
+{
+	if (ev->flags & (FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE | FALLOC_FL_COLLAPSE_RANGE |
+				FALLOC_FL_INSERT_RANGE))
+		return;
+	grow(m, ev->file, ev->offset + ev->size);
+}
+
+static void chmoded(struct scene *m, const struct event *ev)
+{
+	struct node *node = scene_node(m, ev->file);
+
+	if (node)
+		node->mode = (node->mode & S_IFMT) | ((uint32_t)ev->mode & 07777);
+}
+
+void scene_event(struct scene *m, const struct event *ev)
+{
+	if (ev->result < 0)
+		return;
+	switch (ev->op) {
+	case OP_mknod:
+		made(m, ev, (uint32_t)ev->mode);
+		break;
+	case OP_mkdir:
+		made(m, ev, S_IFDIR | ((uint32_t)ev->mode & 07777));
+		break;
+	case OP_symlink:
+		made(m, ev, S_IFLNK | 0777);
+		break;
+	case OP_lookup:
+		made(m, ev, 0);
+		break;
+	case OP_create:
+	case OP_tmpfile:
+		made(m, ev, S_IFREG | ((uint32_t)ev->mode & 07777));
+		if (ev->flags & O_TRUNC)
+			resized(m, ev, 0);
+		break;
+	case OP_open:
+		if (ev->flags & O_TRUNC)
+			resized(m, ev, 0);
+		break;
+	case OP_link:
+		made(m, ev, 0);
+		break;
+	case OP_unlink:
+	case OP_rmdir:
+		unbind(m, ev->dir, ev->name);
+		break;
+	case OP_rename:
+		renamed(m, ev);
+		break;
+	case OP_write:
+		grow(m, ev->file, ev->offset + (uint64_t)ev->result);
+		break;
+	case OP_copy_file_range:
+		grow(m, ev->file2, ev->offset2 + (uint64_t)ev->result);
+		break;
+	case OP_fallocate:
+		fallocated(m, ev);
+		break;
+	case OP_truncate:
+		resized(m, ev, ev->size);
+		break;
+	case OP_chmod:
+		chmoded(m, ev);
+		break;
+	case OP_getattr:
+	case OP_readlink:
+	case OP_read:
+	case OP_flush:
+	case OP_release:
+	case OP_fsync:
+	case OP_fdatasync:
+	case OP_opendir:
+	case OP_readdir:
+	case OP_releasedir:
+	case OP_fsyncdir:
+	case OP_statfs:
+	case OP_setxattr:
+	case OP_getxattr:
+	case OP_listxattr:
+	case OP_removexattr:
+	case OP_access:
+	case OP_getlk:
+	case OP_setlk:
+	case OP_flock:
+	case OP_chown:
+	case OP_utimens:
+	case OP_lseek:
+	case OP_ioctl:
+	case OP_LIMIT:
+		break;
+	}
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* Calibrating in a directory: a row for each operation asked for, in time, and nothing left. */
+#include "calibrate.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+#include "check.h"
+#include "cleanup.h"
+#include "clock.h"
+#include "io.h"
+#include "step.h"
+
+static unsigned entries(const char *path)
+{
+	auto_closedir DIR *dir = opendir(path);
+	unsigned count = 0;
+
+	while (dir && readdir(dir))
+		count++;
+	return count;
+}
+
+static const struct result_calibration *row_of(const struct result_run *run, enum op op)
+{
+	vec_each (row, &run->calibration)
+		if (!strcmp(row->op, op_name(op)))
+			return row;
+	return NULL;
+}
+
+TEST(measures_what_is_asked_for)
+{
+	auto_free char *path = make_temp_dir(NULL);
+	auto_close int fd = open(path, O_RDONLY | O_DIRECTORY);
+	struct payload *payload = payload_new();
+	struct result_run run = {0};
+	const uint64_t ops = UINT64_C(1) << OP_read | UINT64_C(1) << OP_rename |
+	                     UINT64_C(1) << OP_fsync | UINT64_C(1) << OP_chmod;
+
+	CHECK_EQ(calibrate(fd, payload, ops, false, &run, NULL), 0);
+	if (!step_uring_has(OP_read)) {
+		check_skip("no io_uring here");
+	} else {
+		CHECK(row_of(&run, OP_read) && row_of(&run, OP_read)->sync_ns > 0);
+		CHECK(row_of(&run, OP_read) && row_of(&run, OP_read)->ring_ns > 0);
+		/* These never finish in the submitting thread, on any file system. */
+		CHECK(row_of(&run, OP_rename) && !row_of(&run, OP_rename)->inline_);
+		CHECK(row_of(&run, OP_fsync) && !row_of(&run, OP_fsync)->inline_);
+		CHECK_EQ(run.calibration.count, 3);
+	}
+	CHECK_EQ(entries(path), 2);
+	result_run_done(&run);
+	payload_free(payload);
+	CHECK_EQ(remove_tree(path), 0);
+}
+
+TEST(all_operations_in_about_a_second)
+{
+	auto_free char *path = make_temp_dir(NULL);
+	auto_close int fd = open(path, O_RDONLY | O_DIRECTORY);
+	struct payload *payload = payload_new();
+	struct result_run run = {0};
+	uint64_t start = now_ns();
+
+	CHECK_EQ(calibrate(fd, payload, ~UINT64_C(0), true, &run, NULL), 0);
+	CHECK(now_ns() - start < 5 * NSEC_PER_SEC);
+	CHECK_EQ(entries(path), 2);
+	result_run_done(&run);
+	payload_free(payload);
+	CHECK_EQ(remove_tree(path), 0);
+}

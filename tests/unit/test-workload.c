@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* SPECs, and each workload from end to end in a directory, small. */
+#include "workload.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "check.h"
+#include "child.h"
+#include "cleanup.h"
+#include "io.h"
+#include "vec.h"
+
+static const char *refusal(const char *text)
+{
+	static struct error err;
+	struct workload_spec spec = {0};
+
+	err = (struct error){0};
+	if (workload_parse(&spec, text, &err))
+		return err.text;
+	workload_spec_done(&spec);
+	return NULL;
+}
+
+static bool mentions(const char *text, const char *part)
+{
+	return text && strstr(text, part);
+}
+
+TEST(spec_is_normalised)
+{
+	struct workload_spec spec;
+
+	CHECK_EQ(workload_parse(&spec, "sqlite-tpcb:clients=4,journal_mode=WAL,seed=1", NULL), 0);
+	CHECK_EQ(spec.text, "sqlite-tpcb:clients=4");
+	workload_spec_done(&spec);
+	CHECK_EQ(workload_parse(&spec, "sqlite-tpcb:", NULL), 0);
+	CHECK_EQ(spec.text, "sqlite-tpcb");
+	workload_spec_done(&spec);
+}
+
+TEST(spec_is_refused)
+{
+	CHECK(mentions(refusal("sqlite-tpbc"), "did you mean 'sqlite-tpcb'"));
+	CHECK(mentions(refusal("nonsense-xyz"), "fsreel workloads"));
+	CHECK(mentions(refusal("sqlite-tpcb:client=4"), "did you mean 'clients'"));
+	CHECK(mentions(refusal("sqlite-tpcb:clients"), "not key=value"));
+	CHECK(mentions(refusal("sqlite-tpcb:clients=0"), "not between"));
+	CHECK(mentions(refusal("sqlite-tpcb:journal_mode=fast"), "not one of"));
+	CHECK(mentions(refusal("sqlite-tpcb:page_size=1000"), "not one of"));
+}
+
+struct job {
+	struct workload_spec spec;
+	char *dir;
+	struct outcome *outcome; /* shared */
+};
+
+static int do_prepare(void *arg, struct error *err)
+{
+	struct job *j = arg;
+	return j->spec.workload->prepare(j->spec.settings, j->dir, err);
+}
+
+static int do_run(void *arg, struct error *err)
+{
+	struct job *j = arg;
+	return j->spec.workload->run(j->spec.settings, j->dir, j->outcome, err);
+}
+
+static int do_check(void *arg, struct error *err)
+{
+	struct job *j = arg;
+	return j->spec.workload->check(j->spec.settings, j->dir, err);
+}
+
+static void job_start(struct job *j, const char *spec)
+{
+	struct error err = {0};
+
+	j->dir = make_temp_dir(&err);
+	j->outcome = shared_memory(sizeof(*j->outcome));
+	CHECK_EQ(workload_parse(&j->spec, spec, &err), 0);
+	CHECK_EQ(child_run(do_prepare, j, NULL, &err), 0);
+	CHECK_EQ(child_run(do_run, j, NULL, &err), 0);
+	CHECK_EQ(err.text, "");
+}
+
+static void job_end(struct job *j)
+{
+	CHECK_EQ(remove_tree(j->dir), 0);
+	free(j->dir);
+	shared_memory_free(j->outcome, sizeof(*j->outcome));
+	workload_spec_done(&j->spec);
+}
+
+static void whole(const char *spec, uint64_t operations)
+{
+	struct error err = {0};
+	struct job j = {0};
+
+	job_start(&j, spec);
+	CHECK_EQ(child_run(do_check, &j, NULL, &err), 0);
+	CHECK_EQ(err.text, "");
+	CHECK_EQ(j.outcome->operations, operations);
+	CHECK_EQ(j.outcome->failures, 0);
+	CHECK(j.outcome->latency.count > 0);
+	CHECK(j.outcome->elapsed_ns > 0);
+	CHECK(j.outcome->metric_value > 0);
+	job_end(&j);
+}
+
+TEST(bank_in_every_journal_mode)
+{
+	static const char *const modes[] = {
+		"delete", "truncate", "persist", "memory", "wal", "off"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(modes); i++) {
+		auto_free char *spec = xasprintf("sqlite-tpcb:transactions=10,accounts=50,"
+						 "synchronous=off,journal_mode=%s",
+			modes[i]);
+		whole(spec, 10);
+	}
+}
+
+TEST(bank_with_four_clients)
+{
+	whole("sqlite-tpcb:clients=4,transactions=25,accounts=50,synchronous=off,page_size=512,"
+	      "wal_autocheckpoint=20",
+		100);
+	whole("sqlite-tpcb:clients=4,transactions=25,accounts=50,synchronous=off,"
+	      "journal_mode=delete",
+		100);
+}
+
+TEST(bulk)
+{
+	whole("sqlite-bulk:rows=500,batch=70,updates=90,synchronous=off", 590);
+	whole("sqlite-bulk:rows=50,batch=0,updates=0,vacuum=no,journal_mode=off,mmap_size=1M", 50);
+}
+
+static int spoil(void *arg, struct error *err)
+{
+	struct job *j = arg;
+	auto_free char *path = xasprintf("%s/data.db", j->dir);
+	auto_close int fd = open(path, O_WRONLY);
+	char garbage[2048];
+
+	memset(garbage, 0x5a, sizeof(garbage));
+	return pwrite_all(fd, garbage, sizeof(garbage), 4096);
+}
+
+TEST(check_finds_damage)
+{
+	struct error err = {0};
+	struct job j = {0};
+
+	job_start(&j, "sqlite-tpcb:transactions=5,accounts=500,synchronous=off");
+	CHECK_EQ(child_run(spoil, &j, NULL, &err), 0);
+	CHECK(child_run(do_check, &j, NULL, &err) < 0);
+	CHECK(err.text[0] != '\0');
+	job_end(&j);
+}
+
+TEST(check_counts_transactions)
+{
+	struct error err = {0};
+	struct job j = {0};
+
+	job_start(&j, "sqlite-tpcb:transactions=5,accounts=500,synchronous=off");
+	workload_spec_done(&j.spec);
+	CHECK_EQ(workload_parse(&j.spec, "sqlite-tpcb:transactions=6,accounts=500", &err), 0);
+	CHECK(child_run(do_check, &j, NULL, &err) < 0);
+	CHECK(mentions(err.text, "5 of 6 transactions"));
+	job_end(&j);
+}
+
+TEST(failing_client_ends_the_run)
+{
+	struct error err = {0};
+	struct job j = {.dir = xstrdup("/no/such/directory")};
+
+	j.outcome = shared_memory(sizeof(*j.outcome));
+	CHECK_EQ(workload_parse(&j.spec, "sqlite-tpcb:clients=3", &err), 0);
+	CHECK(child_run(do_run, &j, NULL, &err) < 0);
+	CHECK(mentions(err.text, "client 0"));
+	CHECK(mentions(err.text, "unable to open"));
+	free(j.dir);
+	shared_memory_free(j.outcome, sizeof(*j.outcome));
+	workload_spec_done(&j.spec);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+#include "capture-meta.h"
+
+#include <libmount/libmount.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+static json_t *text_or_null(const char *s)
+{
+	json_t *value = s ? json_string(s) : NULL;
+
+	return value ? value : json_null();
+}
+
+static void add_source(json_t *meta, const char *dir)
+{
+	struct libmnt_table *table = mnt_new_table_from_file("/proc/self/mountinfo");
+	struct libmnt_fs *fs = table ? mnt_table_find_mountpoint(table, dir, MNT_ITER_BACKWARD) : NULL;
+
+	json_object_set_new(meta, "source", text_or_null(dir));
+	json_object_set_new(meta, "source_fs", text_or_null(fs ? mnt_fs_get_fstype(fs) : NULL));
+	json_object_set_new(meta, "source_device", text_or_null(fs ? mnt_fs_get_source(fs) : NULL));
+	json_object_set_new(meta, "source_options", text_or_null(fs ? mnt_fs_get_options(fs) : NULL));
+	mnt_unref_table(table);
+}
+
+static void add_host(json_t *meta)
+{
+	struct utsname u;
+
+	if (uname(&u))
+		return;
+	json_object_set_new(meta, "host", text_or_null(u.nodename));
+	json_object_set_new(meta, "kernel", text_or_null(u.release));
+	json_object_set_new(meta, "machine", text_or_null(u.machine));
+	json_object_set_new(meta, "cpus", json_integer(sysconf(_SC_NPROCESSORS_ONLN)));
+}
+
+static void add_subject(json_t *meta, const struct capture_job *job)
+{
+	if (job->workload) {
+		json_object_set_new(meta, "workload", text_or_null(job->workload->text));
+		return;
+	}
+	json_t *words = json_array();
+	for (char **word = job->command; *word; word++)
+		json_array_append_new(words, text_or_null(*word));
+	json_object_set_new(meta, "command", words);
+}
+
+static void add_time(json_t *meta)
+{
+	char text[40];
+	time_t now = time(NULL);
+	struct tm tm;
+
+	gmtime_r(&now, &tm);
+	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	json_object_set_new(meta, "started", json_string(text));
+}
+
+json_t *capture_meta(const struct capture_job *job, const char *dir,
+	const struct capture_stats *probe, uint64_t client_cpu_ns)
+{
+	json_t *meta = json_object();
+
+	json_object_set_new(meta, "fsreel", json_string(FSREEL_VERSION));
+	add_host(meta);
+	add_source(meta, dir);
+	add_subject(meta, job);
+	add_time(meta);
+	json_object_set_new(meta, "uid", json_integer(getuid()));
+	json_object_set_new(meta, "client_cpu_ns", json_integer((json_int_t)client_cpu_ns));
+	json_object_set_new(meta, "features",
+		json_pack("{s:b,s:b}", "allow_mmap", probe->allow_mmap, "parallel_writes",
+			probe->parallel_writes));
+	json_object_set_new(meta, "timeouts", json_string(job->strict_meta ? "none" : "long"));
+	json_object_set_new(meta, "strip_direct", json_boolean(job->strip_direct));
+	return meta;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* META of a captured trace: where, when and how it was made. */
+#ifndef CAPTURE_META_H
+#define CAPTURE_META_H
+
+#include <jansson.h>
+
+#include "capture-run.h"
+
+/* `dir` is the real directory, before anything is mounted over it; `probe` what a trial mount
+ * showed. The caller owns the object. */
+json_t *capture_meta(const struct capture_job *job, const char *dir,
+	const struct capture_stats *probe, uint64_t client_cpu_ns);
+
+#endif

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ *   caller ──fork──► recorder ──fork──► command or workload
+ *                      │                   waits for "go", changes into the mount, runs
+ *                      ├ mounts of its own (or a guard), trial mount for META
+ *                      ├ trace, mount, TREE, "go", wait
+ *                      └ unmount, END of the trace
+ *
+ * The command is forked before any thread exists. If the recorder dies, the command is killed with
+ * it and its mount answers ENOTCONN: nothing is written past the log. If the caller dies, the
+ * recorder ends the command and finishes the trace.
+ */
+#include "capture-run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "capture-meta.h"
+#include "cleanup.h"
+#include "clock.h"
+#include "interrupt.h"
+#include "namespace.h"
+#include "spawn.h"
+#include "vec.h"
+
+#define LOOK_INTERVAL_MS 100 /* is the trace still being written? */
+#define PROBE_BATCHES    15
+#define PROBE_CALLS      20
+
+/* Between the processes. */
+struct shared {
+	struct capture_result result;
+	struct error err;
+	int r;
+	bool finished; /* the recorder came to its end */
+	struct error workload_err;
+	int workload_r;
+	int exec_errno;
+};
+
+struct recorder {
+	const struct capture_job *job;
+	struct shared *shared;
+	char *dir, *start_dir; /* real paths: what is captured, where the caller stands */
+	pid_t child;
+	int go; /* the child waits for a byte here */
+	struct mount_guard guard;
+	struct trace_writer *writer;
+	struct capture *capture;
+};
+
+/* --- before anything is started --- */
+
+static bool is_in(const char *path, const char *dir)
+{
+	size_t len = strlen(dir);
+
+	return !strncmp(path, dir, len) && (path[len] == '/' || !path[len]);
+}
+
+static int check_trace_place(const char *trace, const char *dir, struct error *err)
+{
+	auto_free char *copy = xstrdup(trace);
+	char *slash = strrchr(copy, '/');
+
+	if (slash)
+		*slash = 0;
+	auto_free char *place = realpath(!slash ? "." : slash == copy ? "/" : copy, NULL);
+	if (!place)
+		return error_errno(err, errno, "cannot write %s", trace);
+	auto_free char *real_dir = realpath(dir, NULL);
+	if (real_dir && is_in(place, real_dir))
+		return error_set(err, EINVAL,
+			"the trace %s would lie inside the directory it is made of (%s); "
+			"choose another place with -o",
+			trace, real_dir);
+	return 0;
+}
+
+static int check_job(const struct capture_job *job, struct error *err)
+{
+	const char *dir = job->dir ? job->dir : ".";
+	int r = 0;
+
+	if (job->command) {
+		auto_free char *program = find_program(job->command[0]);
+		if (!program && !strchr(job->command[0], '/'))
+			return error_set(err, ENOENT, "%s: no such program", job->command[0]);
+	}
+	if (job->trace)
+		r = check_trace_place(job->trace, dir, err);
+	if (!r && job->trace && job->mount)
+		r = check_trace_place(job->trace, job->mount, err);
+	return r;
+}
+
+/* --- the child: command or workload --- */
+
+/* The place under the mount that corresponds to where the caller stands, if it does. */
+static char *working_dir(const struct recorder *rec)
+{
+	const char *mount = rec->job->mount ? rec->job->mount : rec->dir;
+
+	if (!is_in(rec->start_dir, rec->dir))
+		return xstrdup(rec->start_dir);
+	return xasprintf("%s%s", mount, rec->start_dir + strlen(rec->dir));
+}
+
+static void run_workload(const struct recorder *rec)
+{
+	const struct workload_spec *spec = rec->job->workload;
+	struct shared *s = rec->shared;
+	const char *mount = rec->job->mount ? rec->job->mount : rec->dir;
+
+	s->workload_r =
+		spec->workload->run(spec->settings, mount, &s->result.outcome, &s->workload_err);
+	_exit(s->workload_r ? 1 : 0);
+}
+
+static void child_main(const struct recorder *rec, int go)
+{
+	auto_free char *where = working_dir(rec);
+	char word;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (read(go, &word, 1) != 1)
+		_exit(127);
+	close(go);
+	interrupt_release();
+	if (chdir(where)) {
+		rec->shared->exec_errno = errno;
+		_exit(126);
+	}
+	if (rec->job->workload)
+		run_workload(rec);
+	execvp(rec->job->command[0], rec->job->command);
+	rec->shared->exec_errno = errno;
+	_exit(errno == ENOENT ? 127 : 126);
+}
+
+static int start_child(struct recorder *rec, struct error *err)
+{
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC))
+		return error_errno(err, errno, "pipe");
+	rec->child = fork();
+	if (rec->child < 0)
+		return error_errno(err, errno, "cannot start another process");
+	if (!rec->child) {
+		close(ends[1]);
+		child_main(rec, ends[0]);
+	}
+	close(ends[0]);
+	rec->go = ends[1];
+	return 0;
+}
+
+/* The terminal sends ^C to everyone in the foreground; other senders mean the command. */
+static bool terminal_tells_everyone(void)
+{
+	return tcgetpgrp(STDIN_FILENO) == getpgrp();
+}
+
+static void pass_signal_on(pid_t pid, int *seen)
+{
+	int number = interrupted();
+
+	if (!number || (number == SIGINT && terminal_tells_everyone()))
+		return;
+	*seen = number;
+	kill(pid, number);
+}
+
+static void look_after_trace(struct recorder *rec)
+{
+	struct shared *s = rec->shared;
+
+	if (!rec->writer || s->result.truncated || !trace_writer_failed(rec->writer))
+		return;
+	s->result.truncated = true;
+	if (rec->job->on_full == ON_FULL_ABORT)
+		kill(rec->child, SIGTERM);
+}
+
+/* Until the child has ended; its status as a shell would give it. */
+static int wait_child(struct recorder *rec)
+{
+	auto_close int pidfd = (int)syscall(SYS_pidfd_open, rec->child, 0);
+	struct pollfd ended = {pidfd, POLLIN, 0};
+	int status = 0, seen = 0;
+
+	for (;;) {
+		pid_t pid = waitpid(rec->child, &status, pidfd < 0 ? 0 : WNOHANG);
+		if (pid == rec->child)
+			break;
+		int n = pid < 0 ? -1 : poll(&ended, 1, LOOK_INTERVAL_MS);
+		if (n < 0 && errno == EINTR)
+			pass_signal_on(rec->child, &seen);
+		look_after_trace(rec);
+	}
+	rec->child = 0;
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* --- the recorder --- */
+
+static uint64_t statfs_cpu_ns(int fd)
+{
+	uint64_t best = UINT64_MAX;
+
+	for (int batch = 0; batch < PROBE_BATCHES; batch++) {
+		struct statvfs st;
+		uint64_t start = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+		for (int i = 0; i < PROBE_CALLS; i++)
+			if (fstatvfs(fd, &st))
+				return 0;
+		best = min_u64(best, (clock_ns(CLOCK_THREAD_CPUTIME_ID) - start) / PROBE_CALLS);
+	}
+	return best;
+}
+
+static struct capture_options options_of(const struct recorder *rec, struct trace_writer *w)
+{
+	return (struct capture_options){
+		.source = rec->dir,
+		.mount_point = rec->job->mount,
+		.writer = w,
+		.strict_meta = rec->job->strict_meta,
+		.strip_direct = rec->job->strip_direct,
+	};
+}
+
+/* A trial mount: what the kernel can do, and what a call costs its caller more on it than below. */
+static int probe(struct recorder *rec, struct capture_stats *ret, struct error *err)
+{
+	struct capture_options options = options_of(rec, NULL);
+	auto_close int below = open(rec->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct capture *c;
+	int r = capture_mount(&c, &options, err);
+
+	if (r)
+		return r;
+	int above = open(capture_path(c), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	uint64_t cost = statfs_cpu_ns(above), base = statfs_cpu_ns(below);
+	rec->shared->result.client_cpu_ns = cost > base ? cost - base : 0;
+	close(above);
+	return capture_unmount(c, ret, err);
+}
+
+static int open_trace(struct recorder *rec, struct error *err)
+{
+	struct capture_stats stats;
+	int r = probe(rec, &stats, err);
+
+	if (r || !rec->job->trace)
+		return r;
+	json_t *meta = capture_meta(
+		rec->job, rec->dir, &stats, rec->shared->result.client_cpu_ns);
+	r = trace_writer_open(&rec->writer, rec->job->trace, meta, err);
+	json_decref(meta);
+	return r;
+}
+
+static int mount_and_list(struct recorder *rec, struct error *err)
+{
+	struct capture_options options = options_of(rec, rec->writer);
+	int r = capture_mount(&rec->capture, &options, err);
+
+	if (!r && rec->writer)
+		r = capture_write_tree(rec->capture, err);
+	return r;
+}
+
+static int run_child(struct recorder *rec, struct error *err)
+{
+	struct shared *s = rec->shared;
+
+	if (write(rec->go, "g", 1) != 1)
+		return error_errno(err, errno, "cannot start the command");
+	s->result.status = wait_child(rec);
+	if (s->exec_errno)
+		return error_errno(err, s->exec_errno, "cannot run %s",
+			rec->job->command ? rec->job->command[0] : "the workload");
+	if (rec->job->workload && s->workload_r) {
+		*err = s->workload_err;
+		return error_wrap(err, "workload on the mount");
+	}
+	if (rec->job->workload && s->result.status)
+		return error_set(err, EIO, "the workload ended with status %d", s->result.status);
+	return 0;
+}
+
+static int place_mount(struct recorder *rec, struct error *err)
+{
+	const char *where = rec->job->mount ? rec->job->mount : rec->dir;
+
+	rec->guard.line = -1;
+	if (!rec->job->mount && !namespace_private())
+		return 0;
+	return mount_guard_start(&rec->guard, where, err);
+}
+
+static int record(struct recorder *rec, struct error *err)
+{
+	rec->dir = realpath(rec->job->dir ? rec->job->dir : ".", NULL);
+	if (!rec->dir)
+		return error_errno(err, errno, "directory '%s'", rec->job->dir ? rec->job->dir : ".");
+	rec->start_dir = realpath(".", NULL);
+	if (!rec->start_dir)
+		return error_errno(err, errno, "the current directory");
+	int r = place_mount(rec, err);
+	if (!r)
+		r = start_child(rec, err);
+	if (!r)
+		r = open_trace(rec, err);
+	if (!r)
+		r = mount_and_list(rec, err);
+	return r ? r : run_child(rec, err);
+}
+
+/* Undo in reverse; the first error is the one to tell. */
+static int finish(struct recorder *rec, int r, struct error *err)
+{
+	struct shared *s = rec->shared;
+	struct error *next = r ? NULL : err;
+
+	if (rec->child > 0) {
+		kill(rec->child, SIGKILL);
+		waitpid(rec->child, NULL, 0);
+	}
+	if (rec->capture) {
+		int r2 = capture_unmount(rec->capture, &s->result.stats, next);
+		r = r ? r : r2;
+	}
+	mount_guard_dismiss(&rec->guard);
+	if (rec->writer) {
+		int r2 = trace_writer_close(rec->writer, &s->result.totals, r ? NULL : err);
+		if (r2 && !s->result.truncated)
+			r = r ? r : r2;
+		if (r && !s->result.stats.events)
+			unlink(rec->job->trace);
+	}
+	free(rec->dir);
+	free(rec->start_dir);
+	return r;
+}
+
+static void recorder_main(const struct capture_job *job, struct shared *s)
+{
+	struct recorder rec = {.job = job, .shared = s, .go = -1, .guard.line = -1};
+
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	interrupt_catch();
+	int r = record(&rec, &s->err);
+	s->r = finish(&rec, r, &s->err);
+	s->finished = true;
+	_exit(0);
+}
+
+/* --- the caller --- */
+
+static int wait_recorder(pid_t pid)
+{
+	int status = 0, seen = 0;
+
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		pass_signal_on(pid, &seen);
+	return status;
+}
+
+int capture_run(const struct capture_job *job, struct capture_result *ret, struct error *err)
+{
+	int r = check_job(job, err);
+
+	if (r)
+		return r;
+	struct shared *s = mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE,
+		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (s == MAP_FAILED)
+		return error_errno(err, errno, "shared memory");
+	fflush(NULL);
+	interrupt_catch();
+	pid_t pid = fork();
+	if (pid < 0)
+		r = error_errno(err, errno, "cannot start the recorder");
+	else if (!pid)
+		recorder_main(job, s);
+	int status = pid > 0 ? wait_recorder(pid) : 0;
+	if (!r && !s->finished) {
+		r = error_set(err, EIO, "the recorder was ended by signal %d", WTERMSIG(status));
+	} else if (!r) {
+		r = s->r;
+		*ret = s->result;
+		if (r)
+			*err = s->err;
+	}
+	munmap(s, sizeof(*s));
+	return r;
+}

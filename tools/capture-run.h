@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One capture from start to end: mount the pass-through, run something on it, write the trace.
+ *
+ * It happens in a child process of its own (the recorder), which owns the mount, the worker threads
+ * and the trace, so that the caller's process never has threads or another mount namespace, and can
+ * call again. Signals: SIGTERM ends the command and then the capture; SIGINT is the command's.
+ */
+#ifndef CAPTURE_RUN_H
+#define CAPTURE_RUN_H
+
+#include "capture.h"
+#include "error.h"
+#include "workload.h"
+
+enum on_full {
+	ON_FULL_STOP,  /* the trace ends, the command goes on */
+	ON_FULL_ABORT, /* the command is ended too */
+};
+
+struct capture_job {
+	const char *dir;   /* the real directory; NULL = the current one */
+	const char *mount; /* where everybody sees the mount; NULL = over `dir`, privately */
+	const char *trace; /* NULL: plain pass-through, nothing is logged */
+	bool strict_meta, strip_direct;
+	enum on_full on_full;
+
+	/* One of the two. */
+	char **command;                       /* NULL-terminated */
+	const struct workload_spec *workload; /* prepared in `dir` already; run() on the mount */
+};
+
+/* Plain data: it comes out of the recorder through shared memory. */
+struct capture_result {
+	int status; /* the command's exit status, 128 + n if signal n ended it; 0 for a workload */
+	bool truncated; /* the trace could not be written to its end */
+	struct capture_stats stats;
+	struct trace_totals totals; /* 0 without a trace */
+	struct outcome outcome;     /* of a workload */
+	uint64_t client_cpu_ns;     /* what one call costs its thread more on the mount than below */
+};
+
+/*
+ * 0 when the command or workload ran, whatever its status, else -errno with `err` set, nothing left
+ * mounted and no trace left behind.
+ */
+int capture_run(const struct capture_job *job, struct capture_result *ret, struct error *err);
+
+#endif

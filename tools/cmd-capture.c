@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* fsreel capture: run a command or a workload on the pass-through and log every call. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "capture-run.h"
+#include "cmd.h"
+#include "units.h"
+
+static const char *const on_full_names[] = {"stop", "abort", NULL};
+
+struct request {
+	struct capture_job job;
+	const char *workload;
+	unsigned on_full;
+	bool no_log;
+};
+
+static int parse(const struct command *cmd, int argc, char **argv, struct request *q,
+	struct error *err)
+{
+	const struct opt opts[] = {
+		{"output", 'o', OPT_STRING, &q->job.trace, "FILE.reel", "write the trace here"},
+		{"dir", 0, OPT_STRING, &q->job.dir, "DIR",
+			"the directory to capture; default: the current one"},
+		{"mount", 0, OPT_STRING, &q->job.mount, "DIR",
+			"mount here, for all to see; default: over --dir, seen by COMMAND only"},
+		{"workload", 0, OPT_STRING, &q->workload, "SPEC",
+			"run this workload (fsreel workloads) instead of a command"},
+		{"no-log", 0, OPT_FLAG, &q->no_log, NULL,
+			"pass through only: the baseline for what logging costs"},
+		{"strict-meta", 0, OPT_FLAG, &q->job.strict_meta, NULL,
+			"let the kernel cache no attributes and names: every stat is logged"},
+		{"strip-direct", 0, OPT_FLAG, &q->job.strip_direct, NULL,
+			"log O_DIRECT, but do without it below"},
+		{"on-full", 0, OPT_CHOICE, &q->on_full, "stop|abort",
+			"when the trace cannot grow: stop logging, or end the command too",
+			on_full_names},
+	};
+	int first = cmd_parse(cmd, opts, ARRAY_SIZE(opts), argc, argv, true, 0, INT32_MAX, err);
+
+	if (first < 0 || first == CMD_HELP_SHOWN)
+		return first;
+	q->job.on_full = (enum on_full)q->on_full;
+	q->job.command = first < argc ? argv + first : NULL;
+	if (!q->job.command == !q->workload)
+		return error_set(err, 0,
+			"say what to run: either --workload SPEC, or -- COMMAND [ARG...]");
+	if (!q->job.trace == !q->no_log)
+		return error_set(err, 0, q->no_log ? "-o and --no-log exclude each other"
+						   : "where to? name the trace with -o FILE.reel");
+	return first;
+}
+
+static void print_summary(const struct capture_job *job, const struct capture_result *res)
+{
+	const struct trace_totals *t = &res->totals;
+	struct unit_text a, b, c;
+
+	if (!job->trace) {
+		fprintf(stderr, "fsreel: %s requests passed through, nothing logged\n",
+			format_count(res->stats.requests, &a));
+		return;
+	}
+	fprintf(stderr, "fsreel: %s: %s events, %s (%.1f bytes/event), %" PRIu64 " threads, %s\n",
+		job->trace, format_count(t->events, &a), format_bytes(t->file_bytes, &b),
+		t->events ? (double)t->file_bytes / (double)t->events : 0.0, t->threads,
+		format_ns(t->elapsed_ns, &c));
+	if (!res->stats.allow_mmap)
+		fputs("fsreel: this kernel cannot map files shared on direct I/O; only *-shm files "
+		      "could be mapped\n",
+			stderr);
+	if (res->stats.escapes)
+		fprintf(stderr,
+			"fsreel: %" PRIu64 " times a symbolic link led out of the directory: what "
+			"is read and written there is not in the trace\n",
+			res->stats.escapes);
+	if (t->lost)
+		fprintf(stderr, "fsreel: the trace is not complete: %s events were lost%s\n",
+			format_count(t->lost, &a),
+			res->truncated ? " because the file could not be written any more" : "");
+}
+
+static int capture_workload(struct request *q, struct capture_result *res, struct error *err)
+{
+	struct workload_spec spec;
+	const char *dir = q->job.dir ? q->job.dir : ".";
+	int r = workload_parse(&spec, q->workload, err);
+
+	if (r)
+		return r;
+	q->job.workload = &spec;
+	r = spec.workload->prepare(spec.settings, dir, err);
+	if (!r)
+		r = capture_run(&q->job, res, err);
+	if (!r)
+		r = spec.workload->check(spec.settings, dir, err);
+	if (!r)
+		fprintf(stderr, "fsreel: %s: %.1f %s, %" PRIu64 " operations, %" PRIu64 " failed\n",
+			spec.text, res->outcome.metric_value, res->outcome.metric_unit,
+			res->outcome.operations, res->outcome.failures);
+	workload_spec_done(&spec);
+	return r;
+}
+
+static int run(const struct command *cmd, int argc, char **argv, struct error *err)
+{
+	struct request q = {0};
+	struct capture_result res = {0};
+	int r = parse(cmd, argc, argv, &q, err);
+
+	if (r < 0 || r == CMD_HELP_SHOWN)
+		return r < 0 ? r : EXIT_GOOD;
+	r = q.workload ? capture_workload(&q, &res, err) : capture_run(&q.job, &res, err);
+	if (r < 0)
+		return r;
+	print_summary(&q.job, &res);
+	if (res.status)
+		return res.status;
+	return res.totals.lost || res.truncated || res.outcome.failures ? EXIT_WRONG : EXIT_GOOD;
+}
+
+const struct command cmd_capture = {
+	.name = "capture",
+	.usage = "-o FILE.reel [--dir DIR] (--workload SPEC | -- COMMAND [ARG...])",
+	.summary = "run something on a pass-through file system and log every call",
+	.run = run,
+};
