@@ -96,15 +96,24 @@ static int child_reap(struct child *child)
 	return status;
 }
 
-int child_wait(struct child *child, struct error *err)
+bool child_poll(const struct child *child, int timeout_ms)
 {
 	auto_close int fd = pidfd_open(child->pid, 0);
 	struct pollfd p = {.fd = fd, .events = POLLIN};
+
+	if (fd < 0 || poll(&p, 1, timeout_ms) > 0)
+		return true;
+	if (interrupted())
+		kill(child->pid, SIGKILL);
+	return false;
+}
+
+int child_wait(struct child *child, struct error *err)
+{
 	int r;
 
-	while (fd >= 0 && poll(&p, 1, POLL_MS) <= 0)
-		if (interrupted())
-			kill(child->pid, SIGKILL);
+	while (!child_poll(child, POLL_MS))
+		;
 	int status = child_reap(child);
 	if (interrupted())
 		r = error_set(err, EINTR, "interrupted");

@@ -32,6 +32,9 @@ void shared_memory_free(void *p, size_t size);
  */
 int child_start(
 	struct child *ret, int (*work)(void *arg, struct error *err), void *arg, struct error *err);
+/* Wait at most that long; true when it has ended, and child_wait() will not block. On SIGINT or
+ * SIGTERM to this process it is killed. */
+bool child_poll(const struct child *child, int timeout_ms);
 /* Wait for it; on SIGINT or SIGTERM to this process it is killed. Returns what work() returned. */
 int child_wait(struct child *child, struct error *err);
 /* Kill and forget, without waiting for its result. Safe on a zeroed struct. */

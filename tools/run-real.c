@@ -12,6 +12,9 @@
 #include "target-run.h"
 #include "vec.h"
 
+/* How often the progress line is brought up to date. */
+#define WATCH_MS 100
+
 /* What a part of the workload needs, on its way into the child. */
 struct job {
 	const struct workload_spec *spec;
@@ -19,26 +22,33 @@ struct job {
 	struct outcome *outcome; /* shared */
 };
 
-static int prepare(void *arg, struct error *err)
+static int prepare_part(void *arg, struct error *err)
 {
 	struct job *job = arg;
 
 	return job->spec->workload->prepare(job->spec->settings, job->dir, err);
 }
 
-static int run(void *arg, struct error *err)
+static int run_part(void *arg, struct error *err)
 {
 	struct job *job = arg;
 
 	return job->spec->workload->run(job->spec->settings, job->dir, job->outcome, err);
 }
 
-static int check(void *arg, struct error *err)
+static int check_part(void *arg, struct error *err)
 {
 	struct job *job = arg;
 
 	return job->spec->workload->check(job->spec->settings, job->dir, err);
 }
+
+static const struct part {
+	const char *name;
+	int (*work)(void *arg, struct error *err);
+	bool measured; /* its progress and its CPU time are the run's */
+} prepare = {"prepare", prepare_part, false}, run = {"run", run_part, true},
+  check = {"check", check_part, false};
 
 /* A failure goes into the result and the command goes on, unless it is the user who stopped it. */
 static int keep_failure(
@@ -51,19 +61,27 @@ static int keep_failure(
 	return 0;
 }
 
-static int do_part(const char *name, int (*part)(void *arg, struct error *err), struct job *job,
-	struct result_run *result, uint64_t *cpu_ns, struct error *err)
+static int do_part(
+	const struct part *part, struct job *job, struct result_run *result, struct error *err)
 {
-	auto_free char *phase = xasprintf("%s: %s", result->target, name);
+	auto_free char *phase = xasprintf("%s: %s", result->target, part->name);
+	struct child child = {0};
 	struct error failure = {0};
 	struct progress progress;
 
 	if (result->failure)
 		return 0;
 	progress_start(&progress, phase, 0);
-	int r = child_run(part, job, cpu_ns, &failure);
+	int r = child_start(&child, part->work, job, &failure);
+	while (!r && !child_poll(&child, WATCH_MS)) {
+		progress.total = part->measured ? job->outcome->planned : 0;
+		progress_update(&progress, part->measured ? job->outcome->operations : 0);
+	}
+	r = r ? r : child_wait(&child, &failure);
 	progress_end(&progress);
-	return r < 0 ? keep_failure(name, &failure, result, err) : 0;
+	if (part->measured)
+		result->cpu_ns = child.cpu_ns;
+	return r < 0 ? keep_failure(part->name, &failure, result, err) : 0;
 }
 
 /* The disk may be full by now, so these can fail for the same reasons. */
@@ -103,16 +121,16 @@ static int all_parts(struct job *job, struct target *t, uint64_t repeat, struct 
 
 	result->kind = RUN_REAL;
 	target_run_begin(&measured, t, repeat, result);
-	int r = do_part("prepare", prepare, job, result, NULL, err);
+	int r = do_part(&prepare, job, result, err);
 	if (!r)
 		r = do_settle(&measured, target_run_settle, err);
 	if (!r)
-		r = do_part("run", run, job, result, &result->cpu_ns, err);
+		r = do_part(&run, job, result, err);
 	if (!r)
 		r = do_settle(&measured, target_run_end, err);
 	if (!r && !result->failure)
 		keep_outcome(job->outcome, result);
-	return r ? r : do_part("check", check, job, result, NULL, err);
+	return r ? r : do_part(&check, job, result, err);
 }
 
 int run_real(const struct workload_spec *spec, struct target *t, uint64_t repeat,

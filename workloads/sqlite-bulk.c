@@ -89,8 +89,8 @@ static int run_pass(sqlite3 *db, const struct bulk *s, const struct pass *pass, 
 		r = one_batch(stmt, s, pass, rng, done, count, err);
 		hist_add(&out->latency, now_ns() - start_ns);
 		done += count;
+		out->operations += count;
 	}
-	out->operations += pass->rows;
 	return r;
 }
 
@@ -117,7 +117,11 @@ static int bulk_run(const void *settings, const char *dir, struct outcome *ret, 
 	uint64_t start_ns = now_ns();
 	sqlite3 *db = NULL;
 
-	*ret = (struct outcome){.metric_name = "rows", .metric_unit = "rows/s"};
+	*ret = (struct outcome){
+		.planned = s->rows + s->updates,
+		.metric_name = "rows",
+		.metric_unit = "rows/s",
+	};
 	int r = sqlite_open(&db, &s->db, dir, err);
 	if (!r)
 		r = all_passes(db, s, ret, err);

@@ -13,8 +13,8 @@
 
 #include "all.h"
 #include "cleanup.h"
-#include "clients.h"
 #include "clock.h"
+#include "crew.h"
 #include "rng.h"
 #include "sqlite.h"
 #include "vec.h"
@@ -121,7 +121,7 @@ static int transactions(
 	struct rng rng;
 
 	rng_init(&rng, s->seed * 1000003 + self->number);
-	client_ready(self);
+	crew_ready(self);
 	for (uint64_t i = 0; i < s->transactions; i++) {
 		uint64_t start_ns = now_ns();
 		int r = transaction(stmts, s, &rng, i, err);
@@ -158,8 +158,12 @@ static int tpcb_run(const void *settings, const char *dir, struct outcome *ret, 
 {
 	const struct tpcb *s = settings;
 
-	*ret = (struct outcome){.metric_name = "tps", .metric_unit = "transactions/s"};
-	int r = clients_run(s->clients, s, dir, client_work, ret, err);
+	*ret = (struct outcome){
+		.planned = s->clients * s->transactions,
+		.metric_name = "tps",
+		.metric_unit = "transactions/s",
+	};
+	int r = crew_run(s->clients, s, dir, client_work, ret, err);
 	if (!r)
 		ret->metric_value = (double)ret->operations * (double)NSEC_PER_SEC /
 		                    (double)max_u64(ret->elapsed_ns, 1);

@@ -19,7 +19,9 @@
 
 /* Plain data: it travels through shared memory. */
 struct outcome {
-	uint64_t operations; /* the workload's own unit: transactions, rows, files */
+	uint64_t operations; /* the workload's own unit: transactions, rows, files; grows during
+	                        the run, for whoever watches */
+	uint64_t planned;    /* what operations will be at the end */
 	uint64_t elapsed_ns; /* of the timed part */
 	uint64_t failures;
 	struct hist latency; /* per operation */

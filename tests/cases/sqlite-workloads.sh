@@ -7,7 +7,7 @@ on=()
 for type in ext4 xfs btrfs tmpfs; do
 	grep -qw $type /proc/filesystems || continue
 	command -v mkfs.$type >/dev/null || [ $type = tmpfs ] || continue
-	on+=(--on $type)
+	on+=(--on "$type")
 done
 
 for mode in wal delete truncate persist memory off; do

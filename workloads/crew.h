@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Several processes that work on the same data at once, as the clients of a database do. */
-#ifndef CLIENTS_H
-#define CLIENTS_H
+#ifndef CREW_H
+#define CREW_H
 
 #include "workload.h"
 
@@ -12,18 +12,18 @@ struct client {
 	const char *dir;
 	uint64_t operations, failures;
 	struct hist latency;
-	int ready_fd, go_fd; /* clients.c only */
+	int ready_fd, go_fd; /* crew.c only */
 };
 
 /* Called by each client when it has opened what it needs: all of them go on together. */
-void client_ready(struct client *self);
+void crew_ready(struct client *self);
 
 /*
  * Fork `count` clients that run work(); add up what they did. The elapsed time runs from before the
  * first fork until the last client has closed its files and ended. The first client that fails
  * stops the others, and its error is returned.
  */
-int clients_run(uint64_t count, const void *settings, const char *dir,
+int crew_run(uint64_t count, const void *settings, const char *dir,
 	int (*work)(struct client *self, struct error *err), struct outcome *ret,
 	struct error *err);
 

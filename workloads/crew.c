@@ -5,7 +5,7 @@
  * its end of the second, at which all clients wait. No client can be left behind, and nothing has
  * to be cleaned up.
  */
-#include "clients.h"
+#include "crew.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,13 +16,16 @@
 #include "clock.h"
 #include "vec.h"
 
+/* How often the outcome is brought up to date during the run. */
+#define WATCH_MS 100
+
 struct start {
 	struct client *client;
 	int (*work)(struct client *self, struct error *err);
 	int go_write_fd; /* the parent's end; a client must not hold it open */
 };
 
-void client_ready(struct client *self)
+void crew_ready(struct client *self)
 {
 	char byte;
 
@@ -78,9 +81,20 @@ static void crew_release(struct crew *crew)
 	close(take_fd(crew->go[1]));
 }
 
-static int crew_wait(struct crew *crew, struct error *err)
+static uint64_t crew_operations(const struct crew *crew)
+{
+	uint64_t sum = 0;
+
+	for (uint64_t i = 0; i < crew->count; i++)
+		sum += __atomic_load_n(&crew->clients[i].operations, __ATOMIC_RELAXED);
+	return sum;
+}
+
+static int crew_wait(struct crew *crew, struct outcome *out, struct error *err)
 {
 	for (uint64_t i = 0; i < crew->count; i++) {
+		while (!child_poll(&crew->children[i], WATCH_MS))
+			out->operations = crew_operations(crew);
 		int r = child_wait(&crew->children[i], err);
 		if (r < 0)
 			return r;
@@ -102,14 +116,14 @@ static void crew_done(struct crew *crew)
 
 static void crew_add_up(const struct crew *crew, struct outcome *ret)
 {
+	ret->operations = crew_operations(crew);
 	for (uint64_t i = 0; i < crew->count; i++) {
-		ret->operations += crew->clients[i].operations;
 		ret->failures += crew->clients[i].failures;
 		hist_merge(&ret->latency, &crew->clients[i].latency);
 	}
 }
 
-int clients_run(uint64_t count, const void *settings, const char *dir,
+int crew_run(uint64_t count, const void *settings, const char *dir,
 	int (*work)(struct client *self, struct error *err), struct outcome *ret, struct error *err)
 {
 	struct crew crew = {
@@ -124,7 +138,7 @@ int clients_run(uint64_t count, const void *settings, const char *dir,
 	int r = crew_start(&crew, settings, dir, work, err);
 	if (!r) {
 		crew_release(&crew);
-		r = crew_wait(&crew, err);
+		r = crew_wait(&crew, ret, err);
 	}
 	ret->elapsed_ns = now_ns() - start_ns;
 	if (!r)
