@@ -20,7 +20,7 @@
 #include "cleanup.h"
 #include "ops.h"
 #include "pool.h"
-#include "record.h"
+#include "scope.h"
 #include "spawn.h"
 #include "vec.h"
 
@@ -48,8 +48,7 @@ static bool is_below(const char *path, const char *dir)
 }
 
 /* Absolute path of the mount point; the caller frees. */
-static int check_mount_point(
-	const struct capture_options *o, char **ret_path, struct error *err)
+static int check_mount_point(const struct capture_options *o, char **ret_path, struct error *err)
 {
 	auto_free char *source = realpath(o->source, NULL);
 	const char *wanted = o->mount_point ? o->mount_point : o->source;
@@ -63,8 +62,9 @@ static int check_mount_point(
 	if (!S_ISDIR(st.st_mode))
 		return error_set(err, ENOTDIR, "mount point '%s' is not a directory", wanted);
 	if (!strcmp(path, "/"))
-		return error_set(err, EBUSY, "the root directory cannot be captured; name the "
-					     "database's directory with --dir");
+		return error_set(err, EBUSY,
+			"the root directory cannot be captured; name the "
+			"database's directory with --dir");
 	if (is_below(path, source))
 		return error_set(err, ELOOP,
 			"mount point '%s' is inside the directory it would show (%s); choose one "
@@ -110,7 +110,7 @@ static int mount_error(const char *path, struct error *err)
 static int start_session(struct capture *c, int source_fd, struct error *err)
 {
 	auto_free char *options = mount_options(source_fd);
-	char *argv[] = {(char *)(uintptr_t)"fsreel", options, NULL};
+	char *argv[] = {(char *)(uintptr_t) "fsreel", options, NULL};
 	struct fuse_args args = FUSE_ARGS_INIT(2, argv);
 
 	library_words[0] = 0;
@@ -132,7 +132,7 @@ static void capture_free(struct capture *c)
 		fuse_session_destroy(c->session);
 	locks_free(c->locks);
 	pieces_free(c->pieces);
-	clients_free(c->clients);
+	tasks_free(c->tasks);
 	inode_table_close(c->inodes);
 	free(c->path);
 	free(c);
@@ -171,7 +171,7 @@ int capture_mount(struct capture **ret, const struct capture_options *options, s
 	c->strip_direct = options->strip_direct;
 	c->locks = locks_new(lock_done);
 	c->pieces = pieces_new();
-	c->clients = clients_new(options->writer);
+	c->tasks = tasks_new(options->writer);
 	if (!r)
 		r = start(c, options, err);
 	if (r && c->mounted)
@@ -238,7 +238,7 @@ static void write_leftovers(struct capture *c)
 	if (!c->writer)
 		return;
 	w.buffer = trace_buffer_new(c->writer);
-	record_leftovers(&w);
+	scope_leftovers(&w);
 }
 
 int capture_unmount(struct capture *c, struct capture_stats *ret, struct error *err)

@@ -55,12 +55,12 @@ struct inode {
 	uint64_t lookups;
 	unsigned refs; /* handles, pins, children */
 	unsigned pins;
-	bool keep; /* could not be opened again */
-	bool used; /* since the clock hand passed */
-	int fd;    /* path descriptor or -1 */
-	struct inode *next, *prev; /* ring of those with a descriptor */
+	bool keep;                   /* could not be opened again */
+	bool used;                   /* since the clock hand passed */
+	int fd;                      /* path descriptor or -1 */
+	struct inode *next, *prev;   /* ring of those with a descriptor */
 	struct inode *newer, *older; /* list of all */
-	struct inode *parent;      /* and the last name seen there, or NULL */
+	struct inode *parent;        /* and the last name seen there, or NULL */
 	char *name;
 	struct file_handle *handle;
 };
@@ -103,9 +103,9 @@ static int birth_hash(int fd, uint64_t *ret)
 
 	if (r < 0)
 		return r;
-	*ret = stx.stx_mask & STATX_BTIME
-		? (uint64_t)stx.stx_btime.tv_sec * UINT64_C(1000000000) + stx.stx_btime.tv_nsec
-		: 0;
+	*ret = stx.stx_mask & STATX_BTIME ? (uint64_t)stx.stx_btime.tv_sec * UINT64_C(1000000000) +
+	                                            stx.stx_btime.tv_nsec
+	                                  : 0;
 	return 0;
 }
 
@@ -306,7 +306,7 @@ static void know_device(struct inode_table *t, const struct sight *s, int fd)
 		return;
 	pthread_mutex_lock(&t->lock);
 	bool known = false;
-	vec_each(d, &t->devices)
+	vec_each (d, &t->devices)
 		known = known || d->dev == s->st.st_dev;
 	if (!known) {
 		int dir = lower_reopen(fd, O_RDONLY | O_DIRECTORY);
@@ -341,7 +341,7 @@ static int device_fd(struct inode_table *t, dev_t dev)
 	int fd = -1;
 
 	pthread_mutex_lock(&t->lock);
-	vec_each(d, &t->devices)
+	vec_each (d, &t->devices)
 		if (d->dev == dev)
 			fd = d->fd;
 	pthread_mutex_unlock(&t->lock);
@@ -431,8 +431,8 @@ void inode_unpin(struct inode_pin *pin)
 
 /* --- for the handlers --- */
 
-int inode_lookup(struct inode_table *t, struct inode *parent, const char *name,
-	struct inode **ret, struct stat *st)
+int inode_lookup(struct inode_table *t, struct inode *parent, const char *name, struct inode **ret,
+	struct stat *st)
 {
 	auto_pin struct inode_pin dir = inode_pin(t, parent);
 	struct sight s;
@@ -557,8 +557,7 @@ void inode_renamed(struct inode_name *n, struct inode *parent, const char *name)
 		inode_linked(n->table, n->inode, parent, name);
 }
 
-void inode_linked(
-	struct inode_table *t, struct inode *i, struct inode *parent, const char *name)
+void inode_linked(struct inode_table *t, struct inode *i, struct inode *parent, const char *name)
 {
 	pthread_mutex_lock(&t->lock);
 	set_name(t, i, parent, name);
@@ -666,7 +665,7 @@ void inode_table_close(struct inode_table *t)
 			close(i->fd);
 		inode_free(i);
 	}
-	vec_each(d, &t->devices)
+	vec_each (d, &t->devices)
 		close(d->fd);
 	vec_free(&t->devices);
 	map_free(&t->live);

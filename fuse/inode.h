@@ -41,8 +41,8 @@ uint64_t inode_id(const struct inode *i);
  * A name in a directory, looked up below: counts one more lookup. -ENOENT and the like as the file
  * system says. `st` gets the attributes.
  */
-int inode_lookup(struct inode_table *t, struct inode *parent, const char *name,
-	struct inode **ret, struct stat *st);
+int inode_lookup(struct inode_table *t, struct inode *parent, const char *name, struct inode **ret,
+	struct stat *st);
 /* The same for a file that was just made; `fd` stays the caller's. name NULL: it has none. */
 int inode_adopt(struct inode_table *t, struct inode *parent, const char *name, int fd,
 	struct inode **ret, struct stat *st);
@@ -67,8 +67,7 @@ void inode_name_done(struct inode_name *n);
 void inode_unlinked(struct inode_name *n, struct inode *parent, const char *name);
 /* That file now has this name. */
 void inode_renamed(struct inode_name *n, struct inode *parent, const char *name);
-void inode_linked(
-	struct inode_table *t, struct inode *i, struct inode *parent, const char *name);
+void inode_linked(struct inode_table *t, struct inode *i, struct inode *parent, const char *name);
 
 /* A path descriptor that stays open while it is held: `auto_pin struct inode_pin p = ...`. */
 struct inode_pin {

@@ -76,21 +76,19 @@ static void see_write(const struct fuse_write_in *write)
 {
 	current.kill_suid = write->write_flags & FUSE_WRITE_KILL_SUIDGID;
 	current.from_cache = write->write_flags & FUSE_WRITE_CACHE;
-	current.owner = write->write_flags & FUSE_WRITE_LOCKOWNER ? write->lock_owner : 0;
 }
 
 static void see_read(const struct fuse_read_in *read_in)
 {
 	/* A read() on direct I/O always names the lock owner; filling the page cache never does. */
 	current.from_cache = !(read_in->read_flags & FUSE_READ_LOCKOWNER);
-	current.owner = read_in->read_flags & FUSE_READ_LOCKOWNER ? read_in->lock_owner : 0;
 }
 
 static void see_request(struct kernel *k, struct fuse_in_header *in)
 {
 	const void *args = in + 1;
 
-	current = (struct kernel_call){.opcode = in->opcode};
+	current = (struct kernel_call){0};
 	switch (in->opcode) {
 	case FUSE_INIT:
 		see_init(k, in);
@@ -108,11 +106,6 @@ static void see_request(struct kernel *k, struct fuse_in_header *in)
 	case FUSE_SETATTR:
 		current.kill_suid =
 			((const struct fuse_setattr_in *)args)->valid & FATTR_KILL_SUIDGID;
-		break;
-	case FUSE_RELEASE:
-		current.release_flock = ((const struct fuse_release_in *)args)->release_flags &
-			FUSE_RELEASE_FLOCK_UNLOCK;
-		current.owner = ((const struct fuse_release_in *)args)->lock_owner;
 		break;
 	case FUSE_FLUSH:
 		current.owner = ((const struct fuse_flush_in *)args)->lock_owner;
@@ -194,11 +187,6 @@ void kernel_buffer_reset(struct kernel_buffer *b)
 const struct kernel_call *kernel_call(void)
 {
 	return &current;
-}
-
-bool kernel_call_is_release(void)
-{
-	return current.opcode == FUSE_RELEASE;
 }
 
 static struct fuse_open_out open_out(uint64_t fh, bool buffered, bool flush)

@@ -31,9 +31,7 @@ struct kernel_call {
 	bool wide_copy;  /* COPY_FILE_RANGE that wants a 64-bit answer */
 	bool kill_suid;  /* the caller may not keep set-id bits: WRITE, OPEN|O_TRUNC, SETATTR */
 	bool from_cache; /* READ for, or WRITE from, the page cache: the kernel made it */
-	bool release_flock;
-	uint32_t opcode;
-	uint64_t owner; /* WRITE, READ, FLUSH: lock owner, or 0 */
+	uint64_t owner;  /* FLUSH: whose record locks end */
 };
 
 /*
@@ -56,9 +54,6 @@ void kernel_buffer_reset(struct kernel_buffer *b);
 
 /* The call this thread is handling. */
 const struct kernel_call *kernel_call(void);
-/* Number of the operation for the reader of a log: FUSE_RELEASE and the like. */
-bool kernel_call_is_release(void);
-
 /* Replies. Each returns what fuse_reply_buf() does: -ENOENT = the caller is gone. */
 int kernel_reply_open(fuse_req_t req, uint64_t fh, bool buffered, bool flush);
 int kernel_reply_create(

@@ -54,7 +54,7 @@ void locks_free(struct locks *l)
 {
 	if (!l)
 		return;
-	vec_each(f, &l->all)
+	vec_each (f, &l->all)
 		file_free(*f);
 	vec_free(&l->all);
 	map_free(&l->files);
@@ -96,7 +96,7 @@ static void forget_if_empty(struct locks *l, struct file_locks *f)
 static bool conflicts(const struct lock_range *a, const struct lock_range *b)
 {
 	return a->is_flock == b->is_flock && a->owner != b->owner && a->start <= b->end &&
-		b->start <= a->end && (a->type == F_WRLCK || b->type == F_WRLCK);
+	       b->start <= a->end && (a->type == F_WRLCK || b->type == F_WRLCK);
 }
 
 static const struct lock_range *find_conflict(
@@ -139,7 +139,7 @@ static void join(struct file_locks *f, struct lock_range *add)
 	for (size_t i = 0; i < f->held.count;) {
 		const struct lock_range *h = &f->held.at[i];
 		bool touches = (h->end != UINT64_MAX && h->end + 1 == add->start) ||
-			(add->end != UINT64_MAX && add->end + 1 == h->start);
+		               (add->end != UINT64_MAX && add->end + 1 == h->start);
 		if (!touches || h->is_flock != add->is_flock || h->owner != add->owner ||
 			h->type != add->type || h->handle != add->handle) {
 			i++;
@@ -182,7 +182,7 @@ static void wake(struct file_locks *f, struct lock_answers *tell)
 
 void locks_answer(struct locks *l, struct lock_answers *tell)
 {
-	vec_each(arg, tell)
+	vec_each (arg, tell)
 		l->granted(*arg, 0);
 	vec_free(tell);
 }
@@ -203,8 +203,8 @@ static const struct lock_range *blocker_of(const struct locks *l, uint64_t owner
 	return NULL;
 }
 
-static bool would_deadlock(const struct locks *l, const struct lock_range *want,
-	const struct lock_range *blocker)
+static bool would_deadlock(
+	const struct locks *l, const struct lock_range *want, const struct lock_range *blocker)
 {
 	if (want->is_flock)
 		return false;
@@ -230,16 +230,17 @@ bool locks_test(struct locks *l, const void *file, const struct lock_range *want
 }
 
 /* flock() gives up what it has before it asks for something else. */
-static void flock_release_first(struct file_locks *f, const struct lock_range *want, struct lock_answers *tell)
+static void flock_release_first(
+	struct file_locks *f, const struct lock_range *want, struct lock_answers *tell)
 {
 	bool changes = false;
 
 	if (!want->is_flock)
 		return;
 	for (size_t i = 0; i < f->held.count; i++)
-		changes = changes || (f->held.at[i].is_flock &&
-					     f->held.at[i].owner == want->owner &&
-					     f->held.at[i].type != want->type);
+		changes =
+			changes || (f->held.at[i].is_flock && f->held.at[i].owner == want->owner &&
+					   f->held.at[i].type != want->type);
 	if (!changes)
 		return;
 	cut(f, want);
@@ -292,7 +293,8 @@ int locks_wait(struct locks *l, const void *file, const struct lock_range *want,
 	return r;
 }
 
-void locks_cancel(struct locks *l, const void *key, bool (*same)(const void *waiter, const void *key))
+void locks_cancel(
+	struct locks *l, const void *key, bool (*same)(const void *waiter, const void *key))
 {
 	void *found = NULL;
 
@@ -315,8 +317,7 @@ void locks_cancel(struct locks *l, const void *key, bool (*same)(const void *wai
 		l->granted(found, -EINTR);
 }
 
-void locks_drop_owner(
-	struct locks *l, const void *file, uint64_t owner, struct lock_answers *tell)
+void locks_drop_owner(struct locks *l, const void *file, uint64_t owner, struct lock_answers *tell)
 {
 	struct lock_range all = {.owner = owner, .end = UINT64_MAX, .type = F_UNLCK};
 

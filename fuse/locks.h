@@ -66,8 +66,7 @@ void locks_cancel(
 	struct locks *l, const void *key, bool (*same)(const void *waiter, const void *key));
 
 /* All record locks of an owner on a file: what close() does. */
-void locks_drop_owner(
-	struct locks *l, const void *file, uint64_t owner, struct lock_answers *tell);
+void locks_drop_owner(struct locks *l, const void *file, uint64_t owner, struct lock_answers *tell);
 /* All locks made through an open file that is now closed for good. */
 void locks_drop_handle(
 	struct locks *l, const void *file, const void *handle, struct lock_answers *tell);

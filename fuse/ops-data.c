@@ -7,7 +7,7 @@
 #include "ops.h"
 #include "reply.h"
 
-static void set_handle(struct record *rec, const struct handle *h)
+static void set_handle(struct scope *rec, const struct handle *h)
 {
 	rec->ev.file = inode_id(h->inode);
 	rec->ev.handle = h->id;
@@ -33,7 +33,7 @@ void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct f
 	rec.ev.size = size;
 	rec.ev.flags = (unsigned)fi->flags;
 	if (kernel_call()->from_cache)
-		record_derived(&rec);
+		scope_derived(&rec);
 	int fd = data_fd(c, h, fi->flags);
 	reply_data(&rec, data, fd < 0 ? fd : lower_read(fd, data, size, offset));
 }
@@ -67,7 +67,7 @@ void op_write(fuse_req_t req, fuse_ino_t ino, const char *data, size_t size, off
 	rec.data = data;
 	rec.data_size = size;
 	if (kernel_call()->from_cache)
-		record_derived(&rec);
+		scope_derived(&rec);
 	reply_count(&rec, write_below(reply_capture(req), h, data, size, offset, fi->flags));
 }
 
@@ -118,17 +118,16 @@ void op_copy_file_range(fuse_req_t req, fuse_ino_t ino, off_t offset, struct fus
 	rec.ev.offset2 = (uint64_t)offset2;
 	rec.ev.size = size;
 	rec.ev.flags = (unsigned)flags;
-	ssize_t n = lower_copy(handle_any_fd(from), offset, handle_any_fd(to), offset2, size,
-		(unsigned)flags);
-	record_result(&rec, n);
+	ssize_t n = lower_copy(
+		handle_any_fd(from), offset, handle_any_fd(to), offset2, size, (unsigned)flags);
+	scope_result(&rec, n);
 	if (n < 0)
 		fuse_reply_err(req, (int)-n);
 	else
 		kernel_reply_copied(req, (size_t)n);
 }
 
-void op_lseek(
-	fuse_req_t req, fuse_ino_t ino, off_t offset, int whence, struct fuse_file_info *fi)
+void op_lseek(fuse_req_t req, fuse_ino_t ino, off_t offset, int whence, struct fuse_file_info *fi)
 {
 	struct handle *h = handle_of(fi);
 
@@ -137,7 +136,7 @@ void op_lseek(
 	rec.ev.offset = (uint64_t)offset;
 	rec.ev.mode = (unsigned)whence;
 	off_t r = lower_seek(handle_any_fd(h), offset, whence);
-	record_result(&rec, r);
+	scope_result(&rec, r);
 	if (r < 0)
 		fuse_reply_err(req, (int)-r);
 	else

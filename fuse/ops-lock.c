@@ -14,7 +14,7 @@
 #include "vec.h"
 
 struct waiter {
-	struct record record;
+	struct scope scope;
 	fuse_req_t req;
 };
 
@@ -32,8 +32,8 @@ static struct lock_range range_of(const struct handle *h, const struct flock *lo
 	};
 }
 
-static void set_lock(struct record *rec, const struct handle *h, const struct flock *lock,
-	uint64_t owner)
+static void set_lock(
+	struct scope *rec, const struct handle *h, const struct flock *lock, uint64_t owner)
 {
 	rec->ev.file = inode_id(h->inode);
 	rec->ev.handle = h->id;
@@ -59,7 +59,7 @@ void op_getlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct 
 	} else {
 		lock->l_type = F_UNLCK;
 	}
-	record_result(&rec, 0);
+	scope_result(&rec, 0);
 	fuse_reply_lock(req, lock);
 }
 
@@ -67,9 +67,9 @@ void lock_done(void *arg, int result)
 {
 	struct waiter *w = arg;
 
-	record_resume(&w->record);
-	reply_error(&w->record, result);
-	record_close(&w->record);
+	scope_resume(&w->scope);
+	reply_error(&w->scope, result);
+	scope_close(&w->scope);
 	free(w);
 }
 
@@ -90,14 +90,14 @@ static void on_interrupt(fuse_req_t req, void *arg)
 	locks_cancel(c->locks, req, is_waiter_of);
 }
 
-static int lock_waiting(
-	struct record *rec, const void *file, const struct lock_range *want, struct lock_answers *tell)
+static int lock_waiting(struct scope *rec, const void *file, const struct lock_range *want,
+	struct lock_answers *tell)
 {
 	struct capture *c = rec->worker->capture;
 	struct waiter *w = ALLOC(struct waiter);
 
 	w->req = rec->req;
-	w->record = *rec;
+	w->scope = *rec;
 	fuse_req_interrupt_func(rec->req, on_interrupt, c);
 	int r = locks_wait(c->locks, file, want, w, is_interrupted, tell);
 	if (r != -EINPROGRESS)
@@ -106,7 +106,7 @@ static int lock_waiting(
 }
 
 /* Take the lock or let it go; without an answer if it has to wait. */
-static void take_lock(struct record *rec, const void *file, const struct lock_range *want, bool wait,
+static void take_lock(struct scope *rec, const void *file, const struct lock_range *want, bool wait,
 	struct lock_answers *tell)
 {
 	struct capture *c = rec->worker->capture;
@@ -116,7 +116,7 @@ static void take_lock(struct record *rec, const void *file, const struct lock_ra
 	if (r == -EAGAIN && wait)
 		r = lock_waiting(rec, file, want, tell);
 	if (r == -EINPROGRESS)
-		record_drop(rec);
+		scope_drop(rec);
 	else
 		reply_error(rec, r);
 }

@@ -11,7 +11,7 @@
 
 #define XATTR_MAX 65536
 
-static void set_file(struct record *rec, const struct inode *i, const struct handle *h)
+static void set_file(struct scope *rec, const struct inode *i, const struct handle *h)
 {
 	rec->ev.file = inode_id(i);
 	rec->ev.handle = h ? h->id : 0;
@@ -22,7 +22,7 @@ static struct handle *handle_if_given(const struct fuse_file_info *fi)
 	return fi ? handle_of(fi) : NULL;
 }
 
-static void reply_statx(struct record *rec, int fd)
+static void reply_statx(struct scope *rec, int fd)
 {
 	struct statx stx;
 	int r = fd < 0 ? fd : lower_statx(fd, STATX_BASIC_STATS | STATX_BTIME, &stx);
@@ -31,7 +31,7 @@ static void reply_statx(struct record *rec, int fd)
 		reply_error(rec, r);
 		return;
 	}
-	record_result(rec, 0);
+	scope_result(rec, 0);
 	kernel_reply_statx(rec->req, &stx, rec->worker->capture->timeout);
 }
 
@@ -61,7 +61,7 @@ void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	(FUSE_SET_ATTR_ATIME | FUSE_SET_ATTR_MTIME | FUSE_SET_ATTR_ATIME_NOW |                     \
 		FUSE_SET_ATTR_MTIME_NOW)
 
-static int set_size(struct record *rec, int path_fd, const struct handle *h, off_t size)
+static int set_size(struct scope *rec, int path_fd, const struct handle *h, off_t size)
 {
 	bool drop_set_id = kernel_call()->kill_suid;
 
@@ -75,7 +75,7 @@ static int set_size(struct record *rec, int path_fd, const struct handle *h, off
 	return r;
 }
 
-static int set_owner(struct record *rec, int path_fd, const struct stat *want, int valid)
+static int set_owner(struct scope *rec, int path_fd, const struct stat *want, int valid)
 {
 	uid_t uid = valid & FUSE_SET_ATTR_UID ? want->st_uid : (uid_t)-1;
 	gid_t gid = valid & FUSE_SET_ATTR_GID ? want->st_gid : (gid_t)-1;
@@ -98,9 +98,10 @@ static uint64_t time_ns(struct timespec t)
 	return (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec;
 }
 
-static int set_times(struct record *rec, int path_fd, const struct stat *want, int valid)
+static int set_times(struct scope *rec, int path_fd, const struct stat *want, int valid)
 {
-	bool atime_now = valid & FUSE_SET_ATTR_ATIME_NOW, mtime_now = valid & FUSE_SET_ATTR_MTIME_NOW;
+	bool atime_now = valid & FUSE_SET_ATTR_ATIME_NOW,
+	     mtime_now = valid & FUSE_SET_ATTR_MTIME_NOW;
 	bool atime = atime_now || (valid & FUSE_SET_ATTR_ATIME);
 	bool mtime = mtime_now || (valid & FUSE_SET_ATTR_MTIME);
 	const struct timespec times[2] = {
@@ -111,14 +112,15 @@ static int set_times(struct record *rec, int path_fd, const struct stat *want, i
 	rec->ev.op = OP_utimens;
 	rec->ev.atime = atime && !atime_now ? time_ns(want->st_atim) : 0;
 	rec->ev.mtime = mtime && !mtime_now ? time_ns(want->st_mtim) : 0;
-	rec->ev.flags = (atime ? 1 : 0) | (mtime ? 2 : 0) | (atime_now ? 4 : 0) | (mtime_now ? 8 : 0);
+	rec->ev.flags =
+		(atime ? 1 : 0) | (mtime ? 2 : 0) | (atime_now ? 4 : 0) | (mtime_now ? 8 : 0);
 	return lower_set_times(path_fd, times);
 }
 
 /* The kernel sets one kind at a time, but for times beside others; the most telling names the
  * event, so it comes last. */
-static int set_all(struct record *rec, int path_fd, const struct handle *h, const struct stat *want,
-	int valid)
+static int set_all(
+	struct scope *rec, int path_fd, const struct handle *h, const struct stat *want, int valid)
 {
 	int r = 0;
 
@@ -170,7 +172,7 @@ void op_statfs(fuse_req_t req, fuse_ino_t ino)
 		reply_error(&rec, r);
 		return;
 	}
-	record_result(&rec, 0);
+	scope_result(&rec, 0);
 	fuse_reply_statfs(req, &st);
 }
 
@@ -187,8 +189,8 @@ static struct text name_text(const char *name)
 	return (struct text){name, strlen(name)};
 }
 
-void op_setxattr(fuse_req_t req, fuse_ino_t ino, const char *name, const char *value, size_t size,
-	int flags)
+void op_setxattr(
+	fuse_req_t req, fuse_ino_t ino, const char *name, const char *value, size_t size, int flags)
 {
 	struct capture *c = reply_capture(req);
 	struct inode *i = inode_of(c->inodes, ino);
@@ -213,11 +215,10 @@ void op_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
 	rec.ev.name = name_text(name);
 	rec.ev.size = size;
 	if (is_kernels_question(name))
-		record_derived(&rec);
+		scope_derived(&rec);
 	auto_pin struct inode_pin pin = inode_pin(c->inodes, i);
-	ssize_t n = pin.fd < 0
-		? pin.fd
-		: lower_get_xattr(pin.fd, name, value, min_u64(size, XATTR_MAX));
+	ssize_t n = pin.fd < 0 ? pin.fd
+	                       : lower_get_xattr(pin.fd, name, value, min_u64(size, XATTR_MAX));
 	reply_xattr(&rec, value, n, size);
 }
 
@@ -294,6 +295,6 @@ void op_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned command, void *arg,
 		reply_error(&rec, r);
 		return;
 	}
-	record_result(&rec, r);
+	scope_result(&rec, r);
 	fuse_reply_ioctl(req, r, &value, form->out ? out_size : 0);
 }

@@ -15,7 +15,7 @@ static struct text text_of(const char *s)
 }
 
 /* Directory and name: what most events here begin with. */
-static struct inode *set_place(struct record *rec, fuse_ino_t parent, const char *name)
+static struct inode *set_place(struct scope *rec, fuse_ino_t parent, const char *name)
 {
 	struct inode *dir = inode_of(rec->worker->capture->inodes, parent);
 
@@ -24,7 +24,7 @@ static struct inode *set_place(struct record *rec, fuse_ino_t parent, const char
 	return dir;
 }
 
-static void set_owner(struct record *rec, mode_t mode, const struct caller *as)
+static void set_owner(struct scope *rec, mode_t mode, const struct caller *as)
 {
 	rec->ev.mode = mode & ~as->umask;
 	rec->ev.uid = as->uid;
@@ -45,7 +45,7 @@ void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 		return;
 	}
 	/* Found: the kernel's step towards a call that comes as its own event. */
-	record_derived(&rec);
+	scope_derived(&rec);
 	reply_entry(&rec, i, &st);
 }
 
@@ -90,12 +90,12 @@ void op_readlink(fuse_req_t req, fuse_ino_t ino)
 	}
 	target[n] = 0;
 	c->escapes += escapes(c, target);
-	record_result(&rec, n);
+	scope_result(&rec, n);
 	fuse_reply_readlink(req, target);
 }
 
 /* Answer for something that was just made under a name. */
-static void reply_made(struct record *rec, int r, struct inode *dir, const char *name)
+static void reply_made(struct scope *rec, int r, struct inode *dir, const char *name)
 {
 	struct inode *i;
 	struct stat st;
@@ -151,7 +151,7 @@ void op_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, const cha
 
 typedef int remove_call(int dir, const char *name);
 
-static void remove_name(struct record *rec, struct inode *dir, const char *name, remove_call *remove)
+static void remove_name(struct scope *rec, struct inode *dir, const char *name, remove_call *remove)
 {
 	struct inode_table *t = rec->worker->capture->inodes;
 	auto_pin struct inode_pin pin = inode_pin(t, dir);
@@ -204,10 +204,9 @@ void op_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t p
 	auto_name struct inode_name to = inode_peek(c->inodes, dir2, name2);
 	rec.ev.file = from.id;
 	rec.ev.file2 = to.id;
-	int r = pin.fd < 0 ? pin.fd
-		: pin2.fd < 0
-		? pin2.fd
-		: lower_rename(pin.fd, name, pin2.fd, name2, flags);
+	int r = pin.fd < 0    ? pin.fd
+	        : pin2.fd < 0 ? pin2.fd
+	                      : lower_rename(pin.fd, name, pin2.fd, name2, flags);
 	/* Two names of one file: rename() does nothing and says so with success. */
 	if (!r && (from.id != to.id || flags))
 		follow_rename(dir, name, dir2, name2, flags, &from, &to);
@@ -224,10 +223,9 @@ void op_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent, const char *name
 	struct inode *dir = set_place(&rec, parent, name);
 	auto_pin struct inode_pin pin = inode_pin(c->inodes, i);
 	auto_pin struct inode_pin dir_pin = inode_pin(c->inodes, dir);
-	int r = pin.fd < 0 ? pin.fd
-		: dir_pin.fd < 0
-		? dir_pin.fd
-		: lower_link(pin.fd, dir_pin.fd, name);
+	int r = pin.fd < 0       ? pin.fd
+	        : dir_pin.fd < 0 ? dir_pin.fd
+	                         : lower_link(pin.fd, dir_pin.fd, name);
 	if (!r)
 		inode_linked(c->inodes, i, dir, name);
 	reply_made(&rec, r, dir, name);

@@ -31,7 +31,7 @@ static bool needs_cache(const struct capture *c, const struct inode *i)
 	return !c->kernel.allow_mmap && inode_name_ends(c->inodes, i, "-shm");
 }
 
-static void set_opened(struct record *rec, struct inode *i, const struct handle *h)
+static void set_opened(struct scope *rec, struct inode *i, const struct handle *h)
 {
 	rec->ev.file = inode_id(i);
 	rec->ev.handle = h->id;
@@ -48,20 +48,20 @@ static int open_below(struct capture *c, int path_fd, int flags)
 	return lower_reopen(path_fd, flags);
 }
 
-static int create_below(
-	struct capture *c, int dir, const char *name, int flags, mode_t mode, const struct caller *as)
+static int create_below(struct capture *c, int dir, const char *name, int flags, mode_t mode,
+	const struct caller *as)
 {
 	int fd = name ? lower_create(dir, name, flags, mode, as)
-		      : lower_tmpfile(dir, flags, mode, as);
+	              : lower_tmpfile(dir, flags, mode, as);
 
 	if (fd != -EMFILE)
 		return fd;
 	inode_table_shrink(c->inodes);
 	return name ? lower_create(dir, name, flags, mode, as)
-		    : lower_tmpfile(dir, flags, mode, as);
+	            : lower_tmpfile(dir, flags, mode, as);
 }
 
-static int create_file(struct record *rec, struct inode *dir, const char *name, mode_t mode,
+static int create_file(struct scope *rec, struct inode *dir, const char *name, mode_t mode,
 	int flags, struct inode **ret, struct stat *st, struct handle **ret_handle)
 {
 	struct capture *c = rec->worker->capture;
@@ -87,21 +87,21 @@ static int create_file(struct record *rec, struct inode *dir, const char *name, 
 }
 
 static void reply_create(
-	struct record *rec, struct inode *i, const struct stat *st, struct handle *h)
+	struct scope *rec, struct inode *i, const struct stat *st, struct handle *h)
 {
 	struct capture *c = rec->worker->capture;
 	struct fuse_entry_param e = reply_entry_param(c, i, st);
 
 	set_opened(rec, i, h);
-	record_result(rec, 0);
+	scope_result(rec, 0);
 	if (kernel_reply_create(rec->req, &e, (uintptr_t)h, needs_cache(c, i), true) != -ENOENT)
 		return;
 	handle_free(c->inodes, h);
 	inode_forget(c->inodes, i, 1);
 }
 
-void op_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
-	struct fuse_file_info *fi)
+void op_create(
+	fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, struct fuse_file_info *fi)
 {
 	struct capture *c = reply_capture(req);
 	struct inode *dir = inode_of(c->inodes, parent);
@@ -125,7 +125,7 @@ void op_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
 		reply_create(&rec, i, &st, h);
 }
 
-static void open_any(struct record *rec, fuse_ino_t ino, int flags, int below)
+static void open_any(struct scope *rec, fuse_ino_t ino, int flags, int below)
 {
 	struct capture *c = rec->worker->capture;
 	struct inode *i = inode_of(c->inodes, ino);
@@ -145,7 +145,7 @@ static void open_any(struct record *rec, fuse_ino_t ino, int flags, int below)
 	}
 	struct handle *h = handle_new(c->inodes, i, next_handle(c), fd, flags);
 	set_opened(rec, i, h);
-	record_result(rec, 0);
+	scope_result(rec, 0);
 	if (kernel_reply_open(rec->req, (uintptr_t)h, needs_cache(c, i), true) == -ENOENT)
 		handle_free(c->inodes, h);
 }
@@ -181,7 +181,7 @@ void op_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	locks_answer(c->locks, &tell);
 }
 
-static void release(struct record *rec, struct handle *h, struct lock_answers *tell)
+static void release(struct scope *rec, struct handle *h, struct lock_answers *tell)
 {
 	struct capture *c = rec->worker->capture;
 
@@ -255,7 +255,8 @@ static ssize_t read_entries(fuse_req_t req, struct handle *h, struct worker *w, 
 	return used;
 }
 
-void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct fuse_file_info *fi)
+void op_readdir(
+	fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct fuse_file_info *fi)
 {
 	struct handle *h = handle_of(fi);
 	struct worker *w = worker_self();
@@ -268,7 +269,7 @@ void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struc
 	rec.ev.size = size;
 	size = min_u64(size, kernel_max_data() - DIR_BYTES);
 	ssize_t used = read_entries(req, h, w, offset, size, &count);
-	record_result(&rec, used < 0 ? used : (ssize_t)count);
+	scope_result(&rec, used < 0 ? used : (ssize_t)count);
 	if (used < 0)
 		fuse_reply_err(req, (int)-used);
 	else

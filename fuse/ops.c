@@ -3,20 +3,19 @@
 
 static void op_init(void *userdata, struct fuse_conn_info *conn)
 {
-	const struct capture *c = userdata;
 	/*
 	 * Not wanted: READDIRPLUS hides lookups, the write-back cache hides and reorders writes,
 	 * splicing is slower than copying at these sizes.
 	 */
 	const unsigned off = FUSE_CAP_READDIRPLUS | FUSE_CAP_READDIRPLUS_AUTO |
-		FUSE_CAP_WRITEBACK_CACHE | FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE |
-		FUSE_CAP_SPLICE_MOVE | FUSE_CAP_HANDLE_KILLPRIV;
+	                     FUSE_CAP_WRITEBACK_CACHE | FUSE_CAP_SPLICE_READ |
+	                     FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE |
+	                     FUSE_CAP_HANDLE_KILLPRIV;
 	const unsigned on = FUSE_CAP_DONT_MASK | FUSE_CAP_POSIX_LOCKS | FUSE_CAP_FLOCK_LOCKS;
 
 	conn->want = (conn->want & ~off) | (conn->capable & on);
 	conn->max_background = 256;
 	conn->congestion_threshold = 192;
-	(void)c;
 }
 
 const struct fuse_lowlevel_ops session_ops = {

@@ -40,8 +40,7 @@ void op_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t offset, off_t 
 	struct fuse_file_info *fi);
 void op_copy_file_range(fuse_req_t req, fuse_ino_t ino, off_t offset, struct fuse_file_info *fi,
 	fuse_ino_t ino2, off_t offset2, struct fuse_file_info *fi2, size_t size, int flags);
-void op_lseek(
-	fuse_req_t req, fuse_ino_t ino, off_t offset, int whence, struct fuse_file_info *fi);
+void op_lseek(fuse_req_t req, fuse_ino_t ino, off_t offset, int whence, struct fuse_file_info *fi);
 
 /* ops-meta.c */
 void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);

@@ -38,7 +38,7 @@ void pieces_free(struct pieces *p)
 
 static struct open_call *find(struct pieces *p, uint32_t tid)
 {
-	vec_each(c, &p->calls)
+	vec_each (c, &p->calls)
 		if (!tid || c->tid == tid)
 			return c;
 	return NULL;
@@ -56,7 +56,7 @@ static struct event take(struct pieces *p, struct open_call *c)
 static bool continues(const struct open_call *c, const struct event *ev)
 {
 	return c->ev.op == ev->op && c->ev.handle == ev->handle &&
-		c->ev.offset + (uint64_t)c->ev.result == ev->offset;
+	       c->ev.offset + (uint64_t)c->ev.result == ev->offset;
 }
 
 static void merge(struct event *ev, const struct event *before)

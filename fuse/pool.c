@@ -171,7 +171,7 @@ bool pool_in_flight(struct pool *p)
 	bool busy = false;
 
 	pthread_mutex_lock(&p->lock);
-	vec_each(t, &p->threads)
+	vec_each (t, &p->threads)
 		busy = busy || (&(*t)->worker != self && !(*t)->ended &&
 				       (!(*t)->reading || !is_asleep(*t)));
 	pthread_mutex_unlock(&p->lock);
@@ -190,7 +190,7 @@ static bool all_ended(struct pool *p)
 {
 	bool all = true;
 
-	vec_each(t, &p->threads)
+	vec_each (t, &p->threads)
 		all = all && (*t)->ended;
 	return all;
 }
@@ -207,12 +207,12 @@ void pool_stop(struct pool *p)
 		pause_ns(POLL_INTERVAL);
 	fuse_session_exit(p->capture->session);
 	while (!all_ended(p)) {
-		vec_each(t, &p->threads)
+		vec_each (t, &p->threads)
 			if (!(*t)->ended)
 				pthread_kill((*t)->thread, WAKE_SIGNAL);
 		pause_ns(POLL_INTERVAL);
 	}
-	vec_each(t, &p->threads) {
+	vec_each (t, &p->threads) {
 		pthread_join((*t)->thread, NULL);
 		thread_free(*t);
 	}

@@ -17,14 +17,14 @@ struct caller reply_caller(fuse_req_t req)
 	return (struct caller){ctx->uid, ctx->gid, ctx->umask};
 }
 
-void reply_error(struct record *rec, int r)
+void reply_error(struct scope *rec, int r)
 {
-	record_result(rec, r);
+	scope_result(rec, r);
 	fuse_reply_err(rec->req, r < 0 ? -r : 0);
 }
 
-struct fuse_entry_param reply_entry_param(const struct capture *c, struct inode *i,
-	const struct stat *st)
+struct fuse_entry_param reply_entry_param(
+	const struct capture *c, struct inode *i, const struct stat *st)
 {
 	return (struct fuse_entry_param){
 		.ino = inode_number(c->inodes, i),
@@ -35,45 +35,45 @@ struct fuse_entry_param reply_entry_param(const struct capture *c, struct inode 
 	};
 }
 
-void reply_entry(struct record *rec, struct inode *i, const struct stat *st)
+void reply_entry(struct scope *rec, struct inode *i, const struct stat *st)
 {
 	struct capture *c = rec->worker->capture;
 	struct fuse_entry_param e = reply_entry_param(c, i, st);
 
 	rec->ev.file = inode_id(i);
-	record_result(rec, 0);
+	scope_result(rec, 0);
 	if (fuse_reply_entry(rec->req, &e) == -ENOENT)
 		inode_forget(c->inodes, i, 1);
 }
 
-void reply_attr(struct record *rec, struct inode *i, const struct stat *st)
+void reply_attr(struct scope *rec, struct inode *i, const struct stat *st)
 {
 	inode_saw_mode(i, st->st_mode);
-	record_result(rec, 0);
+	scope_result(rec, 0);
 	fuse_reply_attr(rec->req, st, rec->worker->capture->timeout);
 }
 
-void reply_data(struct record *rec, const void *data, ssize_t size)
+void reply_data(struct scope *rec, const void *data, ssize_t size)
 {
-	record_result(rec, size);
+	scope_result(rec, size);
 	if (size < 0)
 		fuse_reply_err(rec->req, (int)-size);
 	else
 		fuse_reply_buf(rec->req, data, (size_t)size);
 }
 
-void reply_count(struct record *rec, ssize_t count)
+void reply_count(struct scope *rec, ssize_t count)
 {
-	record_result(rec, count);
+	scope_result(rec, count);
 	if (count < 0)
 		fuse_reply_err(rec->req, (int)-count);
 	else
 		fuse_reply_write(rec->req, (size_t)count);
 }
 
-void reply_xattr(struct record *rec, const void *value, ssize_t size, size_t room)
+void reply_xattr(struct scope *rec, const void *value, ssize_t size, size_t room)
 {
-	record_result(rec, size);
+	scope_result(rec, size);
 	if (size < 0)
 		fuse_reply_err(rec->req, (int)-size);
 	else if (!room)

@@ -3,22 +3,22 @@
 #ifndef REPLY_H
 #define REPLY_H
 
-#include "record.h"
+#include "scope.h"
 
 struct caller;
 
 /* 0 or -errno. */
-void reply_error(struct record *rec, int r);
+void reply_error(struct scope *rec, int r);
 /* A file found or made; takes back the lookup when the caller is gone. */
-void reply_entry(struct record *rec, struct inode *i, const struct stat *st);
-struct fuse_entry_param reply_entry_param(const struct capture *c, struct inode *i,
-	const struct stat *st);
-void reply_attr(struct record *rec, struct inode *i, const struct stat *st);
+void reply_entry(struct scope *rec, struct inode *i, const struct stat *st);
+struct fuse_entry_param reply_entry_param(
+	const struct capture *c, struct inode *i, const struct stat *st);
+void reply_attr(struct scope *rec, struct inode *i, const struct stat *st);
 /* Bytes, or -errno. */
-void reply_data(struct record *rec, const void *data, ssize_t size);
-void reply_count(struct record *rec, ssize_t count);
+void reply_data(struct scope *rec, const void *data, ssize_t size);
+void reply_count(struct scope *rec, ssize_t count);
 /* An attribute's value, or its length when no room was offered. */
-void reply_xattr(struct record *rec, const void *value, ssize_t size, size_t room);
+void reply_xattr(struct scope *rec, const void *value, ssize_t size, size_t room);
 
 /* Who makes something. */
 struct caller reply_caller(fuse_req_t req);

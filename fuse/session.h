@@ -7,19 +7,19 @@
 #include <stdatomic.h>
 
 #include "capture.h"
-#include "clients.h"
 #include "handle.h"
 #include "inode.h"
 #include "kernel.h"
 #include "locks.h"
 #include "pieces.h"
+#include "tasks.h"
 
 struct capture {
 	struct kernel kernel; /* first: libfuse's userdata is both */
 	struct fuse_session *session;
 	struct inode_table *inodes;
 	struct locks *locks;
-	struct clients *clients;
+	struct tasks *tasks;
 	struct pieces *pieces;
 	struct trace_writer *writer; /* NULL: nothing is logged */
 	struct pool *pool;

@@ -16,12 +16,14 @@ static json_t *text_or_null(const char *s)
 static void add_source(json_t *meta, const char *dir)
 {
 	struct libmnt_table *table = mnt_new_table_from_file("/proc/self/mountinfo");
-	struct libmnt_fs *fs = table ? mnt_table_find_mountpoint(table, dir, MNT_ITER_BACKWARD) : NULL;
+	struct libmnt_fs *fs =
+		table ? mnt_table_find_mountpoint(table, dir, MNT_ITER_BACKWARD) : NULL;
 
 	json_object_set_new(meta, "source", text_or_null(dir));
 	json_object_set_new(meta, "source_fs", text_or_null(fs ? mnt_fs_get_fstype(fs) : NULL));
 	json_object_set_new(meta, "source_device", text_or_null(fs ? mnt_fs_get_source(fs) : NULL));
-	json_object_set_new(meta, "source_options", text_or_null(fs ? mnt_fs_get_options(fs) : NULL));
+	json_object_set_new(
+		meta, "source_options", text_or_null(fs ? mnt_fs_get_options(fs) : NULL));
 	mnt_unref_table(table);
 }
 

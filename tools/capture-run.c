@@ -266,8 +266,7 @@ static int open_trace(struct recorder *rec, struct error *err)
 
 	if (r || !rec->job->trace)
 		return r;
-	json_t *meta = capture_meta(
-		rec->job, rec->dir, &stats, rec->shared->result.client_cpu_ns);
+	json_t *meta = capture_meta(rec->job, rec->dir, &stats, rec->shared->result.client_cpu_ns);
 	r = trace_writer_open(&rec->writer, rec->job->trace, meta, err);
 	json_decref(meta);
 	return r;
@@ -316,7 +315,8 @@ static int record(struct recorder *rec, struct error *err)
 {
 	rec->dir = realpath(rec->job->dir ? rec->job->dir : ".", NULL);
 	if (!rec->dir)
-		return error_errno(err, errno, "directory '%s'", rec->job->dir ? rec->job->dir : ".");
+		return error_errno(
+			err, errno, "directory '%s'", rec->job->dir ? rec->job->dir : ".");
 	rec->start_dir = realpath(".", NULL);
 	if (!rec->start_dir)
 		return error_errno(err, errno, "the current directory");
@@ -386,8 +386,8 @@ int capture_run(const struct capture_job *job, struct capture_result *ret, struc
 
 	if (r)
 		return r;
-	struct shared *s = mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE,
-		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct shared *s =
+		mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (s == MAP_FAILED)
 		return error_errno(err, errno, "shared memory");
 	fflush(NULL);

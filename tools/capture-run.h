@@ -37,7 +37,7 @@ struct capture_result {
 	struct capture_stats stats;
 	struct trace_totals totals; /* 0 without a trace */
 	struct outcome outcome;     /* of a workload */
-	uint64_t client_cpu_ns;     /* what one call costs its thread more on the mount than below */
+	uint64_t client_cpu_ns; /* what one call costs its thread more on the mount than below */
 };
 
 /*

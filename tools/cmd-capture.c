@@ -18,8 +18,8 @@ struct request {
 	bool no_log;
 };
 
-static int parse(const struct command *cmd, int argc, char **argv, struct request *q,
-	struct error *err)
+static int parse(
+	const struct command *cmd, int argc, char **argv, struct request *q, struct error *err)
 {
 	const struct opt opts[] = {
 		{"output", 'o', OPT_STRING, &q->job.trace, "FILE.reel", "write the trace here"},
@@ -46,11 +46,12 @@ static int parse(const struct command *cmd, int argc, char **argv, struct reques
 	q->job.on_full = (enum on_full)q->on_full;
 	q->job.command = first < argc ? argv + first : NULL;
 	if (!q->job.command == !q->workload)
-		return error_set(err, 0,
-			"say what to run: either --workload SPEC, or -- COMMAND [ARG...]");
+		return error_set(
+			err, 0, "say what to run: either --workload SPEC, or -- COMMAND [ARG...]");
 	if (!q->job.trace == !q->no_log)
-		return error_set(err, 0, q->no_log ? "-o and --no-log exclude each other"
-						   : "where to? name the trace with -o FILE.reel");
+		return error_set(err, 0,
+			q->no_log ? "-o and --no-log exclude each other"
+				  : "where to? name the trace with -o FILE.reel");
 	return first;
 }
 

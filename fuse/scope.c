@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record.h"
+#include "scope.h"
 
 #include <assert.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 /* A full piece may lack a page: data that does not begin on one needs one more. */
 #define PIECE_SLACK 4097
 
-static void put(struct record *rec)
+static void put(struct scope *rec)
 {
 	atomic_fetch_add_explicit(&rec->worker->capture->events, 1, memory_order_relaxed);
 	trace_put(rec->worker->buffer, &rec->ev);
@@ -26,7 +26,7 @@ static void put_leftover(struct worker *w, struct event *left)
 	trace_put(w->buffer, left);
 }
 
-void record_open(struct record *rec, fuse_req_t req, enum op op)
+void scope_open(struct scope *rec, fuse_req_t req, enum op op)
 {
 	struct worker *w = worker_self();
 	const struct fuse_ctx *ctx = fuse_req_ctx(req);
@@ -41,17 +41,17 @@ void record_open(struct record *rec, fuse_req_t req, enum op op)
 	if (!w->buffer)
 		return;
 	uint64_t start_ns = now_ns();
-	struct client client = clients_look(c->clients, rec->tid, ctx->uid, ctx->gid);
-	rec->on = !client.own;
-	rec->ev.thread = client.index;
-	rec->ev.cpu_ns = client.cpu_ns;
+	struct task task = tasks_look(c->tasks, rec->tid, ctx->uid, ctx->gid);
+	rec->on = !task.own;
+	rec->ev.thread = task.index;
+	rec->ev.cpu_ns = task.cpu_ns;
 	rec->ev.start_ns = start_ns - trace_writer_epoch_ns(c->writer);
 	if (!rec->tid)
-		record_derived(rec);
+		scope_derived(rec);
 }
 
 /* Does this read or write belong to a larger call that goes on? Then it is no event yet. */
-static bool goes_on(struct record *rec)
+static bool goes_on(struct scope *rec)
 {
 	struct pieces *pieces = rec->worker->capture->pieces;
 	bool is_data = rec->ev.op == OP_read || rec->ev.op == OP_write;
@@ -63,10 +63,10 @@ static bool goes_on(struct record *rec)
 	if (pieces_take(pieces, rec->tid, is_data ? &rec->ev : NULL, &left))
 		put_leftover(rec->worker, &left);
 	return is_data &&
-		pieces_add(pieces, rec->tid, full ? clients_call_size(rec->tid) : 0, &rec->ev);
+	       pieces_add(pieces, rec->tid, full ? tasks_call_size(rec->tid) : 0, &rec->ev);
 }
 
-void record_result(struct record *rec, int64_t result)
+void scope_result(struct scope *rec, int64_t result)
 {
 	rec->done = true;
 	rec->ev.result = result;
@@ -78,11 +78,11 @@ void record_result(struct record *rec, int64_t result)
 		return;
 	}
 	uint64_t end_ns = trace_stamp(rec->worker->buffer);
-	rec->ev.took_ns = end_ns - trace_writer_epoch_ns(rec->worker->capture->writer) -
-		rec->ev.start_ns;
+	rec->ev.took_ns =
+		end_ns - trace_writer_epoch_ns(rec->worker->capture->writer) - rec->ev.start_ns;
 }
 
-static void classify(struct record *rec)
+static void classify(struct scope *rec)
 {
 	if (!rec->data)
 		return;
@@ -91,13 +91,13 @@ static void classify(struct record *rec)
 		rec->ev.hash = content_hash(rec->data, rec->data_size);
 }
 
-void record_drop(struct record *rec)
+void scope_drop(struct scope *rec)
 {
 	rec->on = false;
 	rec->done = true;
 }
 
-void record_close(struct record *rec)
+void scope_close(struct scope *rec)
 {
 	assert(rec->done);
 	if (!rec->on)
@@ -106,18 +106,12 @@ void record_close(struct record *rec)
 	put(rec);
 }
 
-void record_defer(struct record *rec, struct record *later)
+void scope_resume(struct scope *copy)
 {
-	*later = *rec;
-	record_drop(rec);
+	copy->worker = worker_self();
 }
 
-void record_resume(struct record *later)
-{
-	later->worker = worker_self();
-}
-
-void record_leftovers(struct worker *w)
+void scope_leftovers(struct worker *w)
 {
 	struct event left;
 

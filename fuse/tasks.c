@@ -5,7 +5,7 @@
  * asked of /proc/TID/schedstat (0.5 us on a descriptor kept open), which lags by the time slice
  * that is running: the caller has blocked or is about to.
  */
-#include "clients.h"
+#include "tasks.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -28,12 +28,12 @@ struct entry {
 	uint32_t tid, tgid;
 	uint32_t index;
 	bool own;
-	bool alone;    /* the only thread of its process when it was first seen */
-	int schedstat; /* -1 = not open */
+	bool alone;      /* the only thread of its process when it was first seen */
+	int schedstat;   /* -1 = not open */
 	uint64_t cpu_ns; /* as last read: going back means another thread under the same number */
 };
 
-struct clients {
+struct tasks {
 	pthread_mutex_t lock;
 	struct map by_tid; /* tid -> index into all */
 	VEC(struct entry *) all;
@@ -42,9 +42,9 @@ struct clients {
 	unsigned schedstats;
 };
 
-struct clients *clients_new(struct trace_writer *w)
+struct tasks *tasks_new(struct trace_writer *w)
 {
-	struct clients *c = ALLOC(struct clients);
+	struct tasks *c = ALLOC(struct tasks);
 
 	pthread_mutex_init(&c->lock, NULL);
 	c->writer = w;
@@ -52,11 +52,11 @@ struct clients *clients_new(struct trace_writer *w)
 	return c;
 }
 
-void clients_free(struct clients *c)
+void tasks_free(struct tasks *c)
 {
 	if (!c)
 		return;
-	vec_each(e, &c->all) {
+	vec_each (e, &c->all) {
 		if ((*e)->schedstat >= 0)
 			close((*e)->schedstat);
 		free(*e);
@@ -96,14 +96,14 @@ static void identify(struct entry *e, struct trace_thread *thread)
 	read_comm(e->tid, thread->comm);
 }
 
-static struct entry *find(struct clients *c, uint32_t tid)
+static struct entry *find(struct tasks *c, uint32_t tid)
 {
 	uint64_t *at = map_get(&c->by_tid, tid, 0);
 
 	return at ? c->all.at[*at] : NULL;
 }
 
-static void declare(struct clients *c, struct entry *e, uint32_t uid, uint32_t gid)
+static void declare(struct tasks *c, struct entry *e, uint32_t uid, uint32_t gid)
 {
 	struct trace_thread thread = {.uid = uid, .gid = gid};
 
@@ -122,7 +122,7 @@ static void declare(struct clients *c, struct entry *e, uint32_t uid, uint32_t g
 		e->index = trace_writer_thread(c->writer, &thread);
 }
 
-static struct entry *make(struct clients *c, uint32_t tid, uint32_t uid, uint32_t gid)
+static struct entry *make(struct tasks *c, uint32_t tid, uint32_t uid, uint32_t gid)
 {
 	struct entry *e = ALLOC(struct entry);
 
@@ -149,7 +149,7 @@ static uint64_t read_process_clock(uint32_t pid)
 	return (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec;
 }
 
-static uint64_t read_schedstat(struct clients *c, struct entry *e)
+static uint64_t read_schedstat(struct tasks *c, struct entry *e)
 {
 	char text[96];
 
@@ -165,14 +165,14 @@ static uint64_t read_schedstat(struct clients *c, struct entry *e)
 	return strtoull(text, NULL, 10);
 }
 
-static uint64_t read_cpu(struct clients *c, struct entry *e)
+static uint64_t read_cpu(struct tasks *c, struct entry *e)
 {
 	return e->alone ? read_process_clock(e->tid) : read_schedstat(c, e);
 }
 
-struct client clients_look(struct clients *c, uint32_t tid, uint32_t uid, uint32_t gid)
+struct task tasks_look(struct tasks *c, uint32_t tid, uint32_t uid, uint32_t gid)
 {
-	struct client result = {0};
+	struct task result = {0};
 
 	if (!tid)
 		return result;
@@ -214,7 +214,7 @@ static uint64_t sum_vectors(uint32_t tid, uint64_t address, uint64_t count)
 	return sum;
 }
 
-uint64_t clients_call_size(uint32_t tid)
+uint64_t tasks_call_size(uint32_t tid)
 {
 	auto_free char *path = xasprintf("/proc/%u/syscall", tid);
 	auto_free char *text = read_text(path);
