@@ -16,10 +16,11 @@
 #include "inode.h"
 
 struct handle {
-	struct inode *inode; /* held */
-	uint64_t id;         /* in the trace */
-	int flags;           /* as opened */
-	_Atomic int fd[2];   /* [1]: with O_DIRECT; -1 = not open yet */
+	struct inode *inode;     /* held */
+	uint64_t id;             /* in the trace */
+	int flags;               /* as opened */
+	_Atomic uint32_t thread; /* that last opened, read or closed it: a release has none */
+	_Atomic int fd[2];       /* [1]: with O_DIRECT; -1 = not open yet */
 	pthread_mutex_t lock;
 	off_t dir_at; /* directories: where the descriptor stands; -1 = unknown */
 };

@@ -52,6 +52,7 @@ struct inode {
 	uint64_t id;
 	dev_t dev;
 	_Atomic mode_t mode;
+	_Atomic bool changed;
 	uint64_t lookups;
 	unsigned refs; /* handles, pins, children */
 	unsigned pins;
@@ -588,6 +589,16 @@ void inode_saw_mode(struct inode *i, mode_t mode)
 bool inode_has_set_id(const struct inode *i)
 {
 	return i->mode & (S_ISUID | S_ISGID);
+}
+
+void inode_changed(struct inode *dir)
+{
+	dir->changed = true;
+}
+
+bool inode_take_changed(struct inode *dir)
+{
+	return dir->changed && atomic_exchange(&dir->changed, false);
 }
 
 bool inode_name_ends(struct inode_table *t, const struct inode *i, const char *end)

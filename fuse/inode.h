@@ -83,6 +83,11 @@ void inode_unpin(struct inode_pin *pin);
 void inode_saw_mode(struct inode *i, mode_t mode);
 bool inode_has_set_id(const struct inode *i);
 
+/* A directory's entries changed: the kernel asks for its attributes anew before it looks there. */
+void inode_changed(struct inode *dir);
+/* Since the last question? */
+bool inode_take_changed(struct inode *dir);
+
 /* Does the last name seen of it end so? */
 bool inode_name_ends(struct inode_table *t, const struct inode *i, const char *end);
 

@@ -43,6 +43,9 @@ void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 
 	RECORD(rec, req, getattr);
 	set_file(&rec, i, handle_if_given(fi));
+	/* To check permissions in a directory that changed, the kernel asks by itself. */
+	if (inode_take_changed(i) && rec.on && !tasks_call_stats(c->tasks, rec.tid))
+		scope_derived(&rec);
 	auto_pin struct inode_pin pin = inode_pin(c->inodes, i);
 	if (kernel_call()->is_statx) {
 		reply_statx(&rec, pin.fd);

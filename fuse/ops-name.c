@@ -40,12 +40,13 @@ void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 	RECORD(rec, req, lookup);
 	struct inode *dir = set_place(&rec, parent, name);
 	int r = inode_lookup(c->inodes, dir, name, &i, &st);
+	/* A step towards a call that comes as its own event, unless it ends here. */
+	if (!r || (r == -ENOENT && rec.on && tasks_call_makes(c->tasks, rec.tid, name)))
+		scope_derived(&rec);
 	if (r < 0) {
 		reply_error(&rec, r);
 		return;
 	}
-	/* Found: the kernel's step towards a call that comes as its own event. */
-	scope_derived(&rec);
 	reply_entry(&rec, i, &st);
 }
 
@@ -100,6 +101,7 @@ static void reply_made(struct scope *rec, int r, struct inode *dir, const char *
 	struct inode *i;
 	struct stat st;
 
+	inode_changed(dir);
 	if (!r)
 		r = inode_lookup(rec->worker->capture->inodes, dir, name, &i, &st);
 	if (r)
@@ -161,6 +163,7 @@ static void remove_name(struct scope *rec, struct inode *dir, const char *name, 
 	int r = pin.fd < 0 ? pin.fd : remove(pin.fd, name);
 	if (!r)
 		inode_unlinked(&gone, dir, name);
+	inode_changed(dir);
 	reply_error(rec, r);
 }
 
@@ -210,6 +213,8 @@ void op_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t p
 	/* Two names of one file: rename() does nothing and says so with success. */
 	if (!r && (from.id != to.id || flags))
 		follow_rename(dir, name, dir2, name2, flags, &from, &to);
+	inode_changed(dir);
+	inode_changed(dir2);
 	reply_error(&rec, r);
 }
 

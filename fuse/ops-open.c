@@ -31,10 +31,11 @@ static bool needs_cache(const struct capture *c, const struct inode *i)
 	return !c->kernel.allow_mmap && inode_name_ends(c->inodes, i, "-shm");
 }
 
-static void set_opened(struct scope *rec, struct inode *i, const struct handle *h)
+static void set_opened(struct scope *rec, struct handle *h)
 {
-	rec->ev.file = inode_id(i);
+	rec->ev.file = inode_id(h->inode);
 	rec->ev.handle = h->id;
+	h->thread = rec->ev.thread;
 }
 
 /* A descriptor more than the system gives: make room once. */
@@ -82,6 +83,7 @@ static int create_file(struct scope *rec, struct inode *dir, const char *name, m
 		close(fd);
 		return r;
 	}
+	inode_changed(dir);
 	*ret_handle = handle_new(c->inodes, *ret, next_handle(c), fd, flags);
 	return 0;
 }
@@ -92,7 +94,7 @@ static void reply_create(
 	struct capture *c = rec->worker->capture;
 	struct fuse_entry_param e = reply_entry_param(c, i, st);
 
-	set_opened(rec, i, h);
+	set_opened(rec, h);
 	scope_result(rec, 0);
 	if (kernel_reply_create(rec->req, &e, (uintptr_t)h, needs_cache(c, i), true) != -ENOENT)
 		return;
@@ -144,7 +146,7 @@ static void open_any(struct scope *rec, fuse_ino_t ino, int flags, int below)
 		return;
 	}
 	struct handle *h = handle_new(c->inodes, i, next_handle(c), fd, flags);
-	set_opened(rec, i, h);
+	set_opened(rec, h);
 	scope_result(rec, 0);
 	if (kernel_reply_open(rec->req, (uintptr_t)h, needs_cache(c, i), true) == -ENOENT)
 		handle_free(c->inodes, h);
@@ -172,8 +174,7 @@ void op_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 
 	{
 		RECORD(rec, req, flush);
-		rec.ev.file = inode_id(h->inode);
-		rec.ev.handle = h->id;
+		set_opened(&rec, h);
 		/* POSIX: closing any descriptor of a file drops the process's locks on it. */
 		locks_drop_owner(c->locks, h->inode, kernel_call()->owner, &tell);
 		reply_error(&rec, 0);
@@ -187,6 +188,9 @@ static void release(struct scope *rec, struct handle *h, struct lock_answers *te
 
 	rec->ev.file = inode_id(h->inode);
 	rec->ev.handle = h->id;
+	/* Sent for nobody, but it is what a program's last close() does. */
+	rec->ev.thread = h->thread;
+	rec->ev.event_flags &= ~(unsigned)EVENT_DERIVED;
 	locks_drop_handle(c->locks, h->inode, h, tell);
 	/* The descriptor first: close() may take time (delayed allocation), and it is this call's. */
 	handle_free(c->inodes, h);
@@ -263,8 +267,7 @@ void op_readdir(
 	uint64_t count = 0;
 
 	RECORD(rec, req, readdir);
-	rec.ev.file = inode_id(h->inode);
-	rec.ev.handle = h->id;
+	set_opened(&rec, h);
 	rec.ev.offset = (uint64_t)offset;
 	rec.ev.size = size;
 	size = min_u64(size, kernel_max_data() - DIR_BYTES);

@@ -63,7 +63,8 @@ static bool goes_on(struct scope *rec)
 	if (pieces_take(pieces, rec->tid, is_data ? &rec->ev : NULL, &left))
 		put_leftover(rec->worker, &left);
 	return is_data &&
-	       pieces_add(pieces, rec->tid, full ? tasks_call_size(rec->tid) : 0, &rec->ev);
+	       pieces_add(pieces, rec->tid,
+		       full ? tasks_call_size(rec->worker->capture->tasks, rec->tid) : 0, &rec->ev);
 }
 
 void scope_result(struct scope *rec, int64_t result)

@@ -8,6 +8,7 @@
 #include "tasks.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,14 +23,15 @@
 #include "map.h"
 #include "vec.h"
 
-#define MAX_SCHEDSTATS 2048 /* descriptors kept; threads beyond that have no CPU time */
+#define MAX_KEPT 2048 /* descriptors kept open; threads beyond that stay without */
+#define PAGE     4096
 
 struct entry {
 	uint32_t tid, tgid;
 	uint32_t index;
 	bool own;
-	bool alone;      /* the only thread of its process when it was first seen */
-	int schedstat;   /* -1 = not open */
+	bool alone;             /* the only thread of its process when it was first seen */
+	int schedstat, syscall; /* of /proc/TID, kept open; -1 = not yet */
 	uint64_t cpu_ns; /* as last read: going back means another thread under the same number */
 };
 
@@ -39,8 +41,29 @@ struct tasks {
 	VEC(struct entry *) all;
 	struct trace_writer *writer;
 	uint32_t own_pid;
-	unsigned schedstats;
+	unsigned kept;
 };
+
+static void let_go(struct tasks *c, int *fd)
+{
+	if (*fd < 0)
+		return;
+	close(*fd);
+	c->kept--;
+	*fd = -1;
+}
+
+static int keep_open(struct tasks *c, int *fd, uint32_t tid, const char *file)
+{
+	char path[64];
+
+	if (*fd < 0 && c->kept < MAX_KEPT) {
+		snprintf(path, sizeof(path), "/proc/%u/%s", tid, file);
+		*fd = open(path, O_RDONLY | O_CLOEXEC);
+		c->kept += *fd >= 0;
+	}
+	return *fd;
+}
 
 struct tasks *tasks_new(struct trace_writer *w)
 {
@@ -57,8 +80,8 @@ void tasks_free(struct tasks *c)
 	if (!c)
 		return;
 	vec_each (e, &c->all) {
-		if ((*e)->schedstat >= 0)
-			close((*e)->schedstat);
+		let_go(c, &(*e)->schedstat);
+		let_go(c, &(*e)->syscall);
 		free(*e);
 	}
 	vec_free(&c->all);
@@ -110,11 +133,8 @@ static void declare(struct tasks *c, struct entry *e, uint32_t uid, uint32_t gid
 	identify(e, &thread);
 	e->own = e->tgid == c->own_pid;
 	e->cpu_ns = 0;
-	if (e->schedstat >= 0) {
-		close(e->schedstat);
-		c->schedstats--;
-		e->schedstat = -1;
-	}
+	let_go(c, &e->schedstat);
+	let_go(c, &e->syscall);
 	struct entry *first = find(c, e->tgid);
 	if (first && first != e)
 		first->alone = false;
@@ -127,7 +147,7 @@ static struct entry *make(struct tasks *c, uint32_t tid, uint32_t uid, uint32_t 
 	struct entry *e = ALLOC(struct entry);
 
 	e->tid = tid;
-	e->schedstat = -1;
+	e->schedstat = e->syscall = -1;
 	map_put(&c->by_tid, tid, 0, c->all.count);
 	vec_push(&c->all, e);
 	declare(c, e, uid, gid);
@@ -152,13 +172,9 @@ static uint64_t read_process_clock(uint32_t pid)
 static uint64_t read_schedstat(struct tasks *c, struct entry *e)
 {
 	char text[96];
+	int fd = keep_open(c, &e->schedstat, e->tid, "schedstat");
+	ssize_t n = fd < 0 ? -1 : pread(fd, text, sizeof(text) - 1, 0);
 
-	if (e->schedstat < 0 && c->schedstats < MAX_SCHEDSTATS) {
-		snprintf(text, sizeof(text), "/proc/%u/schedstat", e->tid);
-		e->schedstat = open(text, O_RDONLY | O_CLOEXEC);
-		c->schedstats += e->schedstat >= 0;
-	}
-	ssize_t n = e->schedstat < 0 ? -1 : pread(e->schedstat, text, sizeof(text) - 1, 0);
 	if (n <= 0)
 		return 0;
 	text[n] = 0;
@@ -195,18 +211,44 @@ struct task tasks_look(struct tasks *c, uint32_t tid, uint32_t uid, uint32_t gid
 	return result;
 }
 
-/* --- how large the caller's call is --- */
+/* --- the call a thread is in --- */
+
+#define CALL_ARGS 6
+
+struct call {
+	long number;
+	unsigned long long args[CALL_ARGS];
+};
+
+static bool read_call(struct tasks *c, uint32_t tid, struct call *ret)
+{
+	char text[192];
+	int fd = -1;
+
+	pthread_mutex_lock(&c->lock);
+	struct entry *e = find(c, tid);
+	if (e)
+		fd = keep_open(c, &e->syscall, tid, "syscall");
+	/* Read under the lock: the descriptor may be closed by a thread that finds it stale. */
+	ssize_t n = fd < 0 ? -1 : pread(fd, text, sizeof(text) - 1, 0);
+	pthread_mutex_unlock(&c->lock);
+	if (n <= 0)
+		return false;
+	text[n] = 0;
+	return sscanf(text, "%ld %llx %llx %llx %llx %llx %llx", &ret->number, &ret->args[0],
+		       &ret->args[1], &ret->args[2], &ret->args[3], &ret->args[4],
+		       &ret->args[5]) == 1 + CALL_ARGS;
+}
 
 static uint64_t sum_vectors(uint32_t tid, uint64_t address, uint64_t count)
 {
 	struct iovec vectors[64];
-	struct iovec local = {vectors, sizeof(vectors)};
+	struct iovec local = {vectors, count * sizeof(struct iovec)};
 	struct iovec remote = {(void *)(uintptr_t)address, count * sizeof(struct iovec)};
 	uint64_t sum = 0;
 
 	if (!count || count > ARRAY_SIZE(vectors))
 		return 0;
-	local.iov_len = remote.iov_len;
 	if (process_vm_readv((pid_t)tid, &local, 1, &remote, 1, 0) != (ssize_t)remote.iov_len)
 		return 0;
 	for (uint64_t i = 0; i < count; i++)
@@ -214,28 +256,107 @@ static uint64_t sum_vectors(uint32_t tid, uint64_t address, uint64_t count)
 	return sum;
 }
 
-uint64_t tasks_call_size(uint32_t tid)
+uint64_t tasks_call_size(struct tasks *c, uint32_t tid)
 {
-	auto_free char *path = xasprintf("/proc/%u/syscall", tid);
-	auto_free char *text = read_text(path);
-	long number;
-	unsigned long long args[3];
+	struct call call;
 
-	if (!text || sscanf(text, "%ld %llx %llx %llx", &number, &args[0], &args[1], &args[2]) != 4)
+	if (!read_call(c, tid, &call))
 		return 0;
-	switch (number) {
+	switch (call.number) {
 	case SYS_read:
 	case SYS_write:
 	case SYS_pread64:
 	case SYS_pwrite64:
-		return args[2];
+		return call.args[2];
 	case SYS_readv:
 	case SYS_writev:
 	case SYS_preadv:
 	case SYS_pwritev:
 	case SYS_preadv2:
 	case SYS_pwritev2:
-		return sum_vectors(tid, args[1], args[2]);
+		return sum_vectors(tid, call.args[1], call.args[2]);
 	}
 	return 0;
+}
+
+/* Calls that make a name: which argument is its path, and which holds O_CREAT (-1: always). */
+static const struct making_call {
+	long number;
+	int path, flags;
+} making_calls[] = {
+#ifdef SYS_open
+	{SYS_open, 0, 1},
+	{SYS_creat, 0, -1},
+	{SYS_mkdir, 0, -1},
+	{SYS_mknod, 0, -1},
+	{SYS_symlink, 1, -1},
+	{SYS_link, 1, -1},
+	{SYS_rename, 1, -1},
+#endif
+	{SYS_openat, 1, 2},
+	{SYS_mkdirat, 1, -1},
+	{SYS_mknodat, 1, -1},
+	{SYS_symlinkat, 2, -1},
+	{SYS_linkat, 3, -1},
+	{SYS_renameat, 3, -1},
+	{SYS_renameat2, 3, -1},
+};
+
+static const struct making_call *making_call(const struct call *call)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(making_calls); i++) {
+		const struct making_call *m = &making_calls[i];
+		if (m->number == call->number)
+			return m->flags < 0 || (call->args[m->flags] & O_CREAT) ? m : NULL;
+	}
+	return NULL;
+}
+
+/* The string at `address`, as far as it can be read; memory may end with any page. */
+static void read_string(uint32_t tid, uint64_t address, char out[PATH_MAX])
+{
+	size_t first = min_u64(PATH_MAX - 1, PAGE - address % PAGE);
+	struct iovec local = {out, PATH_MAX - 1};
+	const struct iovec remote[2] = {
+		{(void *)(uintptr_t)address, first},
+		{(void *)(uintptr_t)(address + first), PATH_MAX - 1 - first},
+	};
+	ssize_t n = process_vm_readv((pid_t)tid, &local, 1, remote, 2, 0);
+
+	out[n > 0 ? n : 0] = 0;
+}
+
+bool tasks_call_makes(struct tasks *c, uint32_t tid, const char *name)
+{
+	char path[PATH_MAX];
+	struct call call;
+	const struct making_call *m = read_call(c, tid, &call) ? making_call(&call) : NULL;
+
+	if (!m)
+		return false;
+	read_string(tid, call.args[m->path], path);
+	size_t len = strlen(path), name_len = strlen(name);
+	while (len && path[len - 1] == '/')
+		path[--len] = 0;
+	return len >= name_len && !strcmp(path + len - name_len, name) &&
+	       (len == name_len || path[len - name_len - 1] == '/');
+}
+
+bool tasks_call_stats(struct tasks *c, uint32_t tid)
+{
+	struct call call;
+
+	if (!read_call(c, tid, &call))
+		return false;
+	switch (call.number) {
+#ifdef SYS_stat
+	case SYS_stat:
+	case SYS_lstat:
+#endif
+	case SYS_fstat:
+	case SYS_newfstatat:
+	case SYS_statx:
+		return true;
+	}
+	return false;
 }

@@ -21,9 +21,16 @@ void tasks_free(struct tasks *c);
 struct task tasks_look(struct tasks *c, uint32_t tid, uint32_t uid, uint32_t gid);
 
 /*
- * How many bytes the read or write in which `tid` is blocked asks for, all of it: the kernel sends
- * large ones in pieces. 0 if it is another call or cannot be seen.
+ * What the call is in which `tid` is blocked: the kernel turns one call into several requests, and
+ * only the call tells which of them the program meant. "Not known" (a call by io_uring, or a thread
+ * that still runs) is 0 and false.
  */
-uint64_t tasks_call_size(uint32_t tid);
+
+/* Bytes that a read or write asks for, all of it: large ones come in pieces. */
+uint64_t tasks_call_size(struct tasks *c, uint32_t tid);
+/* Does it make a file of this name (so that looking it up in vain is only its first step)? */
+bool tasks_call_makes(struct tasks *c, uint32_t tid, const char *name);
+/* Does it ask for attributes? */
+bool tasks_call_stats(struct tasks *c, uint32_t tid);
 
 #endif

@@ -131,8 +131,12 @@ static void run_workload(const struct recorder *rec)
 static void child_main(const struct recorder *rec, int go)
 {
 	auto_free char *where = working_dir(rec);
+	const char *what = rec->job->workload ? rec->job->workload->workload->name
+	                                      : basename(rec->job->command[0]);
 	char word;
 
+	/* The trace names threads by what they are when they first come to the mount. */
+	prctl(PR_SET_NAME, what);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (read(go, &word, 1) != 1)
 		_exit(127);
