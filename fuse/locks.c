@@ -14,7 +14,8 @@
 #include "map.h"
 #include "vec.h"
 
-#define MAX_CHAIN 32 /* owners followed in search of a deadlock, as the kernel does about */
+#define MAX_PROCESSES 65536 /* remembered; forgetting one costs a wait, no more */
+#define MAX_CHAIN     32    /* owners followed in search of a deadlock, as the kernel does about */
 
 struct waiter {
 	struct lock_range want;
@@ -31,6 +32,7 @@ struct locks {
 	pthread_mutex_t mutex;
 	struct map files; /* file -> struct file_locks * */
 	VEC(struct file_locks *) all;
+	struct map processes; /* owners that have closed something: open files never do */
 	lock_granted *granted;
 };
 
@@ -58,6 +60,7 @@ void locks_free(struct locks *l)
 		file_free(*f);
 	vec_free(&l->all);
 	map_free(&l->files);
+	map_free(&l->processes);
 	pthread_mutex_destroy(&l->mutex);
 	free(l);
 }
@@ -259,6 +262,7 @@ int locks_set(struct locks *l, const void *file, const struct lock_range *want,
 	if (c) {
 		r = -EAGAIN;
 		*ret_conflict = *c;
+		ret_conflict->by_process = map_get(&l->processes, c->owner, 0);
 	} else {
 		apply(f, want);
 		wake(f, tell);
@@ -317,11 +321,20 @@ void locks_cancel(
 		l->granted(found, -EINTR);
 }
 
+static void know_process(struct locks *l, uint64_t owner)
+{
+	if (l->processes.count >= MAX_PROCESSES)
+		map_free(&l->processes);
+	if (!map_get(&l->processes, owner, 0))
+		map_put(&l->processes, owner, 0, 1);
+}
+
 void locks_drop_owner(struct locks *l, const void *file, uint64_t owner, struct lock_answers *tell)
 {
 	struct lock_range all = {.owner = owner, .end = UINT64_MAX, .type = F_UNLCK};
 
 	pthread_mutex_lock(&l->mutex);
+	know_process(l, owner);
 	struct file_locks *f = find_file(l, file);
 	if (f) {
 		cut(f, &all);

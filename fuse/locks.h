@@ -24,6 +24,7 @@ struct lock_range {
 	short type;          /* F_RDLCK, F_WRLCK, F_UNLCK */
 	pid_t pid;           /* of the process, for F_GETLK */
 	const void *handle;  /* the open file it was made through */
+	bool by_process;     /* of a conflict: the owner is a process, and close() itself ends it */
 	bool is_flock;       /* flock() and fcntl() locks do not see each other */
 };
 

@@ -10,8 +10,11 @@
 #include <sys/file.h>
 
 #include "ops.h"
+#include "pool.h"
 #include "reply.h"
 #include "vec.h"
+
+#define RELEASE_WAIT_MS 10
 
 struct waiter {
 	struct scope scope;
@@ -105,6 +108,17 @@ static int lock_waiting(struct scope *rec, const void *file, const struct lock_r
 	return r;
 }
 
+/*
+ * In the way is a lock that goes with an open file. The file may be closed already: its release is
+ * sent before close() returns, but nobody waits for it. Let it arrive, then try again.
+ */
+static int retry_after_releases(struct capture *c, const void *file, const struct lock_range *want,
+	struct lock_range *conflict, struct lock_answers *tell)
+{
+	pool_settle_releases(c->pool, RELEASE_WAIT_MS);
+	return locks_set(c->locks, file, want, conflict, tell);
+}
+
 /* Take the lock or let it go; without an answer if it has to wait. */
 static void take_lock(struct scope *rec, const void *file, const struct lock_range *want, bool wait,
 	struct lock_answers *tell)
@@ -113,6 +127,8 @@ static void take_lock(struct scope *rec, const void *file, const struct lock_ran
 	struct lock_range conflict;
 	int r = locks_set(c->locks, file, want, &conflict, tell);
 
+	if (r == -EAGAIN && !wait && !conflict.by_process)
+		r = retry_after_releases(c, file, want, &conflict, tell);
 	if (r == -EAGAIN && wait)
 		r = lock_waiting(rec, file, want, tell);
 	if (r == -EINPROGRESS)

@@ -17,7 +17,7 @@
 #define FIRST_WORKERS  2
 #define DEFAULT_LIMIT  160
 #define WAKE_SIGNAL    SIGUSR2
-#define POLL_INTERVAL  (200 * NSEC_PER_USEC)
+#define POLL_INTERVAL  (100 * NSEC_PER_USEC)
 #define DETACH_WAIT_MS 100
 
 struct thread {
@@ -25,7 +25,6 @@ struct thread {
 	struct pool *pool;
 	pthread_t thread;
 	_Atomic pid_t tid;
-	_Atomic bool reading; /* waits for a request, as far as it knows itself */
 	_Atomic bool ended;
 };
 
@@ -55,10 +54,10 @@ static void serve(struct thread *t)
 	kernel_buffer_init(&buffer);
 	while (!fuse_session_exited(se)) {
 		kernel_buffer_reset(&buffer);
-		t->reading = true;
+		t->worker.phase = PHASE_READING;
 		atomic_fetch_add(&t->pool->idle, 1);
 		int r = fuse_session_receive_buf(se, &buffer.buf);
-		t->reading = false;
+		t->worker.phase = PHASE_FETCHED;
 		if (atomic_fetch_sub(&t->pool->idle, 1) == 1 && r > 0)
 			grow(t->pool);
 		if (r == -EINTR || r == -EAGAIN)
@@ -166,24 +165,50 @@ static bool is_asleep(const struct thread *t)
 	return state && state[1] == ' ' && state[2] == 'S';
 }
 
-bool pool_in_flight(struct pool *p)
+/*
+ * May this worker still be on its way with a request (of a release, if only those count)? A thread
+ * that was given one and has not come to run says "reading" but does not sleep any more.
+ */
+static bool is_under_way(const struct thread *t, bool releases_only)
 {
-	bool busy = false;
+	if (&t->worker == self || t->ended)
+		return false;
+	switch (t->worker.phase) {
+	case PHASE_READING:
+		return !is_asleep(t);
+	case PHASE_FETCHED:
+	case PHASE_RELEASING:
+		return true;
+	case PHASE_OTHER:
+		return !releases_only;
+	}
+	return false;
+}
 
-	pthread_mutex_lock(&p->lock);
-	vec_each (t, &p->threads)
-		busy = busy || (&(*t)->worker != self && !(*t)->ended &&
-				       (!(*t)->reading || !is_asleep(*t)));
-	pthread_mutex_unlock(&p->lock);
-	return busy;
+static void wait_for_all(struct pool *p, bool releases_only, unsigned timeout_ms)
+{
+	uint64_t end_ns = now_ns() + timeout_ms * NSEC_PER_MSEC;
+	bool busy;
+
+	do {
+		busy = false;
+		pthread_mutex_lock(&p->lock);
+		vec_each (t, &p->threads)
+			busy = busy || is_under_way(*t, releases_only);
+		pthread_mutex_unlock(&p->lock);
+		if (busy)
+			pause_ns(POLL_INTERVAL);
+	} while (busy && now_ns() < end_ns);
 }
 
 void pool_settle(struct pool *p, unsigned timeout_ms)
 {
-	uint64_t end_ns = now_ns() + timeout_ms * NSEC_PER_MSEC;
+	wait_for_all(p, false, timeout_ms);
+}
 
-	while (pool_in_flight(p) && now_ns() < end_ns)
-		pause_ns(POLL_INTERVAL);
+void pool_settle_releases(struct pool *p, unsigned timeout_ms)
+{
+	wait_for_all(p, true, timeout_ms);
 }
 
 static bool all_ended(struct pool *p)
@@ -203,7 +228,7 @@ void pool_stop(struct pool *p)
 	p->stopping = true;
 	pthread_mutex_unlock(&p->lock);
 	/* After an unmount that nobody delays they end by themselves. */
-	for (unsigned i = 0; i < DETACH_WAIT_MS * 5 && !all_ended(p); i++)
+	for (unsigned i = 0; i < DETACH_WAIT_MS * 10 && !all_ended(p); i++)
 		pause_ns(POLL_INTERVAL);
 	fuse_session_exit(p->capture->session);
 	while (!all_ended(p)) {

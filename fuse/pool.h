@@ -16,10 +16,11 @@ struct pool *pool_start(struct capture *c, unsigned limit);
 /* Wait until every thread waits for a request, for at most `timeout_ms`. */
 void pool_settle(struct pool *p, unsigned timeout_ms);
 /*
- * True if a request that was queued before may still be on its way to a handler: a thread is inside
- * one, or has been given a request and not come to run yet.
+ * Wait until every release of a file that was sent before is done, for at most `timeout_ms`. A
+ * close() returns before its release has been handled; what it gives up (flock) must be seen as
+ * given up by the next call. From a worker, not about itself.
  */
-bool pool_in_flight(struct pool *p);
+void pool_settle_releases(struct pool *p, unsigned timeout_ms);
 /* End all threads, unanswered requests and all, and free. Not from a worker. */
 void pool_stop(struct pool *p);
 

@@ -37,6 +37,7 @@ void scope_open(struct scope *rec, fuse_req_t req, enum op op)
 	rec->worker = w;
 	rec->req = req;
 	rec->tid = (uint32_t)ctx->pid;
+	w->phase = op == OP_release || op == OP_releasedir ? PHASE_RELEASING : PHASE_OTHER;
 	atomic_fetch_add_explicit(&c->requests, 1, memory_order_relaxed);
 	if (!w->buffer)
 		return;

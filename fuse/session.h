@@ -31,9 +31,18 @@ struct capture {
 	_Atomic uint64_t requests, events, joined, escapes;
 };
 
+/* What a worker is at, for those who must know what may still be on its way. */
+enum phase {
+	PHASE_READING, /* waits for a request, as far as it knows itself */
+	PHASE_FETCHED, /* has one, of any kind */
+	PHASE_RELEASING,
+	PHASE_OTHER,
+};
+
 /* One per worker thread. */
 struct worker {
 	struct capture *capture;
+	_Atomic enum phase phase;
 	struct trace_buffer *buffer; /* NULL: nothing is logged */
 	char *data;                  /* page-aligned, kernel_max_data() long: what reads return */
 };
