@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+# capture runs a command as if it were not there, and refuses what cannot work.
+. "$TEST_LIB/functions.sh"
+requires_fuse
+mkdir db
+
+# The command's place, status and files are its own.
+expect 0 "$FSREEL" capture -o a.reel --dir db -- sh -c 'pwd; echo text >db/file; cat db/file'
+[ "$out" = "$PWD
+text" ] || fail "the command said: $out"
+[ "$(cat db/file)" = text ] || fail "the file did not arrive below"
+expect_text 'a.reel: [0-9,]+ events' "$err"
+expect 7 "$FSREEL" capture -o a.reel --dir db -- sh -c 'exit 7'
+expect 143 "$FSREEL" capture -o a.reel --dir db -- sh -c 'kill -TERM $$'
+cd db
+expect 0 "$FSREEL" capture -o ../a.reel -- pwd
+[ "$out" = "$PWD" ] || fail "the command ran in $out"
+cd ..
+
+# Seen by the command alone, unless a mount point is named.
+expect 0 "$FSREEL" capture -o a.reel --dir db -- sh -c 'grep -c fsreel /proc/self/mountinfo'
+mkdir point
+"$FSREEL" capture -o a.reel --dir db --mount point -- sh -c 'touch "$1" && sleep 1' sh "$PWD/up" &
+until [ -e up ]; do sleep 0.05; done
+[ "$(cat point/file)" = text ] || fail "the named mount point is empty"
+wait $!
+rm up
+
+# Refusals: one line, nothing left behind.
+refuses()
+{
+	expect 2 "$FSREEL" capture "${@:2}"
+	expect_text "$1" "$err"
+	[ "$(wc -l <<<"$err")" = 1 ] || fail "more than one line: $err"
+	[ ! -e b.reel ] || fail "a trace was left: $*"
+}
+mkdir db/inner
+refuses 'would lie inside' -o db/b.reel --dir db -- true
+refuses 'inside the directory' -o b.reel --dir db --mount db/inner -- true
+refuses 'would hide' -o b.reel --dir db/inner --mount db -- true
+refuses 'missing' -o b.reel --dir missing -- true
+refuses 'no such program' -o b.reel --dir db -- no-such-program
+refuses 'not a directory|Not a directory' -o b.reel --dir db --mount db/file -- true
+refuses 'what to run' -o b.reel --dir db
+refuses 'name the trace' --dir db -- true
+refuses 'exclude' -o b.reel --no-log --dir db -- true
+refuses 'unknown workload|no workload' -o b.reel --dir db --workload nonsense

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* Who may do what, and whose the new files are. As root only. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "process.h"
+
+#define GROUP 4242
+
+static bool root_only(void)
+{
+	if (!is_root())
+		check_skip("needs root");
+	return is_root();
+}
+
+static void make_dir(const char *name, mode_t mode, gid_t group)
+{
+	CHECK_EQ(mkdir(name, 0700), 0);
+	CHECK_EQ(chown(name, 0, group), 0);
+	CHECK_EQ(chmod(name, mode), 0);
+}
+
+static int create_read_only_and_write(const void *arg)
+{
+	struct stat st;
+
+	become_user(0);
+	umask(0);
+	int fd = open("open/file", O_CREAT | O_EXCL | O_WRONLY, 0444);
+	if (fd < 0)
+		return 1;
+	if (write(fd, "x", 1) != 1 || fstat(fd, &st))
+		return 2;
+	if (st.st_uid != getuid() || st.st_gid != getgid() || (st.st_mode & 0777) != 0444)
+		return 3;
+	return open("open/file", O_WRONLY) < 0 && errno == EACCES ? 0 : 4;
+}
+
+TEST(a_new_file_is_its_makers)
+{
+	if (!root_only())
+		return;
+	make_dir("open", 0777, 0);
+	CHECK_EQ(in_child(create_read_only_and_write, NULL), 0);
+}
+
+static int make_everything(const void *arg)
+{
+	struct stat st;
+
+	become_user(0);
+	umask(027);
+	if (mkdir("masked/dir", 0777) || mknod("masked/node", S_IFREG | 0666, 0) ||
+		symlink("x", "masked/link"))
+		return 1;
+	if (stat("masked/dir", &st) || (st.st_mode & 0777) != 0750 || st.st_uid != getuid())
+		return 2;
+	if (stat("masked/node", &st) || (st.st_mode & 0777) != 0640 || st.st_uid != getuid())
+		return 3;
+	return lstat("masked/link", &st) || st.st_uid != getuid() ? 4 : 0;
+}
+
+TEST(the_makers_umask_counts)
+{
+	if (!root_only())
+		return;
+	make_dir("masked", 0777, 0);
+	CHECK_EQ(in_child(make_everything, NULL), 0);
+}
+
+static int create_by_group(const void *arg)
+{
+	struct stat st;
+
+	become_user(GROUP);
+	int fd = open("group/file", O_CREAT | O_RDWR, 0640);
+	if (fd < 0)
+		return 1;
+	if (fstat(fd, &st) || st.st_gid != GROUP)
+		return 2;
+	return mkdir("group/sub", 0750) || stat("group/sub", &st) || !(st.st_mode & S_ISGID) ? 3
+	                                                                                     : 0;
+}
+
+TEST(a_supplementary_group_may_create_and_the_directory_gives_its_group)
+{
+	if (!root_only())
+		return;
+	make_dir("group", 02770, GROUP);
+	CHECK_EQ(in_child(create_by_group, NULL), 0);
+}
+
+static int meddle(const void *arg)
+{
+	become_user(0);
+	if (!unlink("sticky/roots") || errno != EPERM)
+		return 1;
+	if (open("sticky/roots", O_RDONLY) >= 0 || errno != EACCES)
+		return 2;
+	if (!mkdir("closed/dir", 0755) || errno != EACCES)
+		return 3;
+	return !chmod("sticky/roots", 0666) ? 4 : 0;
+}
+
+TEST(others_are_kept_out)
+{
+	if (!root_only())
+		return;
+	make_dir("sticky", 01777, 0);
+	make_dir("closed", 0755, 0);
+	close(must_open("sticky/roots", O_CREAT | O_WRONLY, 0600));
+	CHECK_EQ(in_child(meddle, NULL), 0);
+}
+
+static int write_as_user(const void *arg)
+{
+	int fd = must_open("setid", O_WRONLY, 0);
+
+	become_user(0);
+	return write(fd, "x", 1) == 1 ? 0 : 1;
+}
+
+static int cut_as_user(const void *arg)
+{
+	become_user(0);
+	return truncate("setid", 0) ? 1 : 0;
+}
+
+static void check_set_id_cleared(int (*how)(const void *arg))
+{
+	struct stat st;
+
+	CHECK_EQ(chmod("setid", 06777), 0);
+	CHECK_EQ(in_child(how, NULL), 0);
+	CHECK_EQ(stat("setid", &st), 0);
+	CHECK_EQ(st.st_mode & 06000, 0);
+}
+
+TEST(writing_clears_set_id_bits)
+{
+	struct stat st;
+
+	if (!root_only())
+		return;
+	close(must_open("setid", O_CREAT | O_WRONLY, 0777));
+	check_set_id_cleared(write_as_user);
+	check_set_id_cleared(cut_as_user);
+	CHECK_EQ(chmod("setid", 06777), 0);
+	CHECK_EQ(chown("setid", 1, 1), 0);
+	CHECK_EQ(stat("setid", &st), 0);
+	CHECK_EQ(st.st_mode & 06000, 0);
+}
+
+static int use_passed(const void *arg)
+{
+	int fd = *(const int *)arg;
+	char c;
+
+	become_user(0);
+	return pwrite(fd, "q", 1, 0) == 1 && pread(fd, &c, 1, 0) == 1 && !fsync(fd) &&
+	                       !ftruncate(fd, 10)
+	               ? 0
+	               : 1;
+}
+
+TEST(a_descriptor_keeps_the_rights_it_was_opened_with)
+{
+	if (!root_only())
+		return;
+	int fd = must_open("passed", O_CREAT | O_RDWR, 0600);
+	CHECK_EQ(fchmod(fd, 0), 0);
+	CHECK_EQ(in_child(use_passed, &fd), 0);
+	close(fd);
+}
+
+TEST(a_device_node_opens_what_it_stands_for)
+{
+	char c = 1;
+
+	if (!root_only())
+		return;
+	CHECK_EQ(mknod("zero", S_IFCHR | 0666, makedev(1, 5)), 0);
+	int fd = open("zero", O_RDONLY);
+	if (fd < 0 && errno == EACCES) {
+		check_skip("no devices on this file system");
+		return;
+	}
+	CHECK_EQ(read(fd, &c, 1), 1);
+	CHECK_EQ(c, 0);
+	close(fd);
+}
