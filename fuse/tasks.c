@@ -23,7 +23,7 @@
 #include "map.h"
 #include "vec.h"
 
-#define MAX_KEPT 2048 /* descriptors kept open; threads beyond that stay without */
+#define MAX_KEPT 128 /* descriptors of /proc kept open */
 #define PAGE     4096
 
 struct entry {
@@ -41,27 +41,30 @@ struct tasks {
 	VEC(struct entry *) all;
 	struct trace_writer *writer;
 	uint32_t own_pid;
-	unsigned kept;
+	int *keepers[MAX_KEPT]; /* places in entries; the oldest is next */
+	unsigned next_keeper;
 };
 
-static void let_go(struct tasks *c, int *fd)
+static void let_go(int *fd)
 {
-	if (*fd < 0)
-		return;
-	close(*fd);
-	c->kept--;
+	if (*fd >= 0)
+		close(*fd);
 	*fd = -1;
 }
 
+/* A file of /proc/TID, opened once; the thread that has kept one for longest gives its place. */
 static int keep_open(struct tasks *c, int *fd, uint32_t tid, const char *file)
 {
 	char path[64];
 
-	if (*fd < 0 && c->kept < MAX_KEPT) {
-		snprintf(path, sizeof(path), "/proc/%u/%s", tid, file);
-		*fd = open(path, O_RDONLY | O_CLOEXEC);
-		c->kept += *fd >= 0;
-	}
+	if (*fd >= 0)
+		return *fd;
+	if (c->keepers[c->next_keeper])
+		let_go(c->keepers[c->next_keeper]);
+	snprintf(path, sizeof(path), "/proc/%u/%s", tid, file);
+	*fd = open(path, O_RDONLY | O_CLOEXEC);
+	c->keepers[c->next_keeper] = fd;
+	c->next_keeper = (c->next_keeper + 1) % MAX_KEPT;
 	return *fd;
 }
 
@@ -80,8 +83,8 @@ void tasks_free(struct tasks *c)
 	if (!c)
 		return;
 	vec_each (e, &c->all) {
-		let_go(c, &(*e)->schedstat);
-		let_go(c, &(*e)->syscall);
+		let_go(&(*e)->schedstat);
+		let_go(&(*e)->syscall);
 		free(*e);
 	}
 	vec_free(&c->all);
@@ -133,8 +136,8 @@ static void declare(struct tasks *c, struct entry *e, uint32_t uid, uint32_t gid
 	identify(e, &thread);
 	e->own = e->tgid == c->own_pid;
 	e->cpu_ns = 0;
-	let_go(c, &e->schedstat);
-	let_go(c, &e->syscall);
+	let_go(&e->schedstat);
+	let_go(&e->syscall);
 	struct entry *first = find(c, e->tgid);
 	if (first && first != e)
 		first->alone = false;

@@ -12,7 +12,7 @@ text" ] || fail "the command said: $out"
 expect_text 'a.reel: [0-9,]+ events' "$err"
 expect 7 "$FSREEL" capture -o a.reel --dir db -- sh -c 'exit 7'
 expect 143 "$FSREEL" capture -o a.reel --dir db -- sh -c 'kill -TERM $$'
-cd db
+cd db || exit
 expect 0 "$FSREEL" capture -o ../a.reel -- pwd
 [ "$out" = "$PWD" ] || fail "the command ran in $out"
 cd ..
