@@ -218,12 +218,10 @@ static void latency_cell(struct table *t, const struct result_class *c)
 /* One operation of the workload itself, from the real runs. */
 static void workload_latencies(struct table *t, const struct matrix *m, size_t first, size_t end)
 {
-	const struct result_run *any = m->columns.at[first].target->real_run;
-
-	if (!any)
+	if (!m->columns.at[first].target->real_run)
 		return;
-	table_text(t, "%s", any->metric_unit);
-	table_text(t, "(real)");
+	table_text(t, RESULT_OP_WORKLOAD);
+	table_text(t, "real run");
 	for (size_t i = first; i < end; i++)
 		latency_cell(
 			t, class_of(m->columns.at[i].target->real_run, RESULT_OP_WORKLOAD, ""));
@@ -287,9 +285,8 @@ void section_attribution(const struct layout *l, const struct view *v)
 		print_differences(l, v);
 		layout_heading(l, "LATENCY OF ONE CALL");
 		layout_text(l, 2, "",
-			"Median / 99th percentile over all calls of these runs; (real): of one "
-			"operation of "
-			"the workload in the median real run.");
+			"Median / 99th percentile over all calls of these runs; " RESULT_OP_WORKLOAD
+			" is one operation of the workload itself.");
 		print_latencies(l, &m);
 	}
 	matrix_done(&m);
