@@ -149,6 +149,29 @@ static int wait_for_init(struct capture *c, struct error *err)
 	return 0;
 }
 
+static uint64_t tree_ident(void *arg, uint64_t dev, uint64_t ino, int path_fd)
+{
+	struct capture *c = arg;
+
+	return inode_table_ident(c->inodes, path_fd);
+}
+
+static int tree_emit(void *arg, const struct tree_entry *entry, struct error *err)
+{
+	struct capture *c = arg;
+
+	return trace_writer_tree(c->writer, entry, err);
+}
+
+/* Before the mount: a walk that comes back up by ".." would step into it. */
+static int write_tree(struct capture *c, struct error *err)
+{
+	const struct tree_visitor visitor = {tree_ident, tree_emit, c};
+	auto_pin struct inode_pin root = inode_pin(c->inodes, inode_of(c->inodes, FUSE_ROOT_ID));
+
+	return tree_scan(root.fd, &visitor, err);
+}
+
 static int start(struct capture *c, const struct capture_options *o, struct error *err)
 {
 	auto_close int source_fd = open(o->source, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -156,6 +179,8 @@ static int start(struct capture *c, const struct capture_options *o, struct erro
 	if (source_fd < 0)
 		return error_errno(err, errno, "directory '%s'", o->source);
 	int r = inode_table_open(&c->inodes, dup(source_fd), err);
+	if (!r && c->writer)
+		r = write_tree(c, err);
 	if (!r)
 		r = start_session(c, source_fd, err);
 	return r ? r : wait_for_init(c, err);
@@ -186,28 +211,6 @@ int capture_mount(struct capture **ret, const struct capture_options *options, s
 const char *capture_path(const struct capture *c)
 {
 	return c->path;
-}
-
-static uint64_t tree_ident(void *arg, uint64_t dev, uint64_t ino, int path_fd)
-{
-	struct capture *c = arg;
-
-	return inode_table_ident(c->inodes, path_fd);
-}
-
-static int tree_emit(void *arg, const struct tree_entry *entry, struct error *err)
-{
-	struct capture *c = arg;
-
-	return trace_writer_tree(c->writer, entry, err);
-}
-
-int capture_write_tree(struct capture *c, struct error *err)
-{
-	const struct tree_visitor visitor = {tree_ident, tree_emit, c};
-	auto_pin struct inode_pin root = inode_pin(c->inodes, inode_of(c->inodes, FUSE_ROOT_ID));
-
-	return tree_scan(root.fd, &visitor, err);
 }
 
 static int unmount(const struct capture *c, struct error *err)

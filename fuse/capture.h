@@ -33,12 +33,9 @@ struct capture_stats {
 	bool parallel_writes;
 };
 
-/* Mount and serve. On failure nothing is left mounted; the error says what is missing and the
+/* Write the starting state to the trace, mount and serve. On failure nothing is left mounted; the error says what is missing and the
  * remedy. */
 int capture_mount(struct capture **ret, const struct capture_options *options, struct error *err);
-
-/* Write what exists below as the trace's starting state: before the application begins. */
-int capture_write_tree(struct capture *c, struct error *err);
 
 /* Where the application must work. */
 const char *capture_path(const struct capture *c);

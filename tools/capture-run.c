@@ -3,7 +3,7 @@
  *   caller ──fork──► recorder ──fork──► command or workload
  *                      │                   waits for "go", changes into the mount, runs
  *                      ├ mounts of its own (or a guard), trial mount for META
- *                      ├ trace, mount, TREE, "go", wait
+ *                      ├ trace, its TREE, mount, "go", wait
  *                      └ unmount, END of the trace
  *
  * The command is forked before any thread exists. If the recorder dies, the command is killed with
@@ -276,14 +276,11 @@ static int open_trace(struct recorder *rec, struct error *err)
 	return r;
 }
 
-static int mount_and_list(struct recorder *rec, struct error *err)
+static int mount_dir(struct recorder *rec, struct error *err)
 {
 	struct capture_options options = options_of(rec, rec->writer);
-	int r = capture_mount(&rec->capture, &options, err);
 
-	if (!r && rec->writer)
-		r = capture_write_tree(rec->capture, err);
-	return r;
+	return capture_mount(&rec->capture, &options, err);
 }
 
 static int run_child(struct recorder *rec, struct error *err)
@@ -330,7 +327,7 @@ static int record(struct recorder *rec, struct error *err)
 	if (!r)
 		r = open_trace(rec, err);
 	if (!r)
-		r = mount_and_list(rec, err);
+		r = mount_dir(rec, err);
 	return r ? r : run_child(rec, err);
 }
 

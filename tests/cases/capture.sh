@@ -17,6 +17,13 @@ expect 0 "$FSREEL" capture -o ../a.reel -- pwd
 [ "$out" = "$PWD" ] || fail "the command ran in $out"
 cd ..
 
+# What is there at the start, in a tree of some depth, is in the way of nothing.
+mkdir -p db/one/two/three db/other
+touch db/one/two/three/deep db/other/file
+expect 0 "$FSREEL" capture -o a.reel --dir db -- find db -type f
+[ "$(wc -l <<<"$out")" = 3 ] || fail "found: $out"
+rm -r db/one db/other
+
 # Seen by the command alone, unless a mount point is named.
 expect 0 "$FSREEL" capture -o a.reel --dir db -- sh -c 'grep -c fsreel /proc/self/mountinfo'
 mkdir point
