@@ -30,7 +30,7 @@
 /* What libfuse says when something fails; it has no other way to tell. */
 static char library_words[256];
 
-static void keep_words(enum fuse_log_level level, const char *fmt, va_list args)
+attr_printf(2, 0) static void keep_words(enum fuse_log_level level, const char *fmt, va_list args)
 {
 	if (level > FUSE_LOG_WARNING)
 		return;
