@@ -171,9 +171,11 @@ static bool is_asleep(const struct thread *t)
  */
 static bool is_under_way(const struct thread *t, bool releases_only)
 {
+	enum phase phase = t->worker.phase;
+
 	if (&t->worker == self || t->ended)
 		return false;
-	switch (t->worker.phase) {
+	switch (phase) {
 	case PHASE_READING:
 		return !is_asleep(t);
 	case PHASE_FETCHED:

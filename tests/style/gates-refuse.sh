@@ -50,7 +50,7 @@ refuses sizes.sh "a file of 1,200 lines"
 printf 'the file is %s\n' rec""ieved >"$tree/f.md"
 refuses spelling.sh "a misspelling"
 
-printf '#!/bin/bash\ncd $1\nrm $x/*\n' >"$tree/f.sh"
+printf '#!/bin/bash\nrm -rf "$x/"*\n' >"$tree/f.sh"
 refuses shell.sh "an unquoted rm"
 
 printf 'see /%s/x\n' wo""rk >"$tree/f.md"
