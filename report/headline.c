@@ -37,9 +37,11 @@ static size_t list_related(const struct view *v, enum rank_relation relation, st
 	size_t count = 0, index = 0;
 
 	vec_each (t, &v->targets)
-		count += t->rank && t->rank != first && rank_compare(t->rank, first) == relation;
+		count += t->rank && t->rank != first &&
+		         rank_compare(v->results, t->rank, first) == relation;
 	vec_each (t, &v->targets)
-		if (t->rank && t->rank != first && rank_compare(t->rank, first) == relation)
+		if (t->rank && t->rank != first &&
+			rank_compare(v->results, t->rank, first) == relation)
 			phrase_add(p, "%s%s", phrase_joint(index++, count), t->target);
 	return count;
 }
@@ -51,15 +53,12 @@ static void say_certainty(const struct view *v, struct phrase *p)
 	size_t few_count = list_related(v, RANK_FEW, &few);
 
 	if (tie_count)
-		phrase_add(
-			p, " No difference shown to %s: the 95 %% intervals overlap.", ties.text);
+		phrase_add(p, " No difference shown to %s.", ties.text);
 	if (few_count)
-		phrase_add(p,
-			" Against %s that can still be luck: so few repeats cannot show a "
-			"difference (4 or more can).",
+		phrase_add(p, " Against %s that can still be luck: it takes more repeats to tell.",
 			few.text);
 	if (!tie_count && !few_count)
-		phrase_add(p, " That is certain: no other target's 95 %% interval reaches its.");
+		phrase_add(p, " That is certain: luck would show it in less than 1 of 20 cases.");
 }
 
 static void say_unsafe(const struct view *v, struct phrase *p)
@@ -107,7 +106,7 @@ static void say_share(struct phrase *p, const struct share *share, int64_t total
 
 	phrase_add(p, "%s %c%s", share_words(share->op, share->file_class, words),
 		share->ns < 0 ? '-' : '+', format_ns(share_size(share->ns), &ns));
-	if (total_ns && part > -10 && part < 10)
+	if (part > 0 && part < 1.5)
 		phrase_add(p, " (%.0f %%)", 100 * part);
 }
 
@@ -124,9 +123,10 @@ static int name_room(const struct view *v)
 	return room;
 }
 
-static bool tied(const struct target_view *a, const struct target_view *b)
+static bool tied(const struct view *v, const struct target_view *t)
 {
-	return a->rank && b->rank && rank_compare(a->rank, b->rank) == RANK_TIE;
+	return t->rank && v->base->rank &&
+	       rank_compare(v->results, t->rank, v->base->rank) == RANK_TIE;
 }
 
 static void say_target_costs(
@@ -141,14 +141,14 @@ static void say_target_costs(
 	attribute_difference(&shares, run, base);
 	phrase_add(&p, "%s %s: ", format_ns(share_size(shares.total_ns), &ns),
 		shares.total_ns < 0 ? "faster" : "slower");
-	for (size_t i = 0; i < shares.count && i < 3; i++) {
+	if (tied(v, t))
+		phrase_add(&p, "within the noise");
+	for (size_t i = 0; i < shares.count && i < 3 && !tied(v, t); i++) {
 		if (i && share_size(shares.at[i].ns) < share_size(shares.total_ns) / 20)
 			break;
 		phrase_add(&p, "%s", i ? ", " : "");
 		say_share(&p, &shares.at[i], shares.total_ns);
 	}
-	if (tied(t, v->base))
-		phrase_add(&p, " (within the noise: see 1)");
 	snprintf(lead, sizeof(lead), "%-*s  ", name_room(v), layout_short(t->target, 18, name));
 	layout_text(l, 4, lead, "%s", p.text);
 	shares_done(&shares);
@@ -182,9 +182,20 @@ static void say_costs(const struct layout *l, const struct view *v)
 			say_target_costs(l, v, t);
 }
 
+/* The largest spread of the repeats of a target. */
+static double real_noise(const struct view *v)
+{
+	double noise = 0;
+
+	vec_each (t, &v->targets)
+		noise = fmax(noise, stats_spread(t->real.elapsed_ns.at, t->real.elapsed_ns.count));
+	return noise;
+}
+
 static void say_error(const struct layout *l, const struct view *v)
 {
 	struct predict_summary s = predict_summarize(v->results, "paced");
+	double noise = real_noise(v);
 	struct phrase p = {0};
 
 	phrase_add(&p, "The paced replays predicted the real runs to %.1f %% on average",
@@ -198,6 +209,14 @@ static void say_error(const struct layout *l, const struct view *v)
 			s.pairs_right, s.pairs_told, s.pairs_told == 1 ? "" : "s");
 	if (!isnan(s.tau))
 		phrase_add(&p, " (rank agreement: Kendall's tau %.2f)", s.tau);
+	if (!s.pairs_told && s.count > 1)
+		phrase_add(&p, "; the real runs differ too little from each other to judge the "
+			       "order");
+	if (noise > s.mean_error)
+		phrase_add(&p,
+			". Repeats of the real runs differ by up to %.0f %%, so a smaller "
+			"error proves nothing",
+			100 * noise);
 	layout_text(l, 1, "3. ", "%s.", p.text);
 }
 

@@ -46,6 +46,17 @@ static void rename_targets(const struct results *into, struct results *from)
 	}
 }
 
+/* Rounds of different files were not at the same time, so they must not be taken for pairs. */
+static void renumber_rounds(const struct results *into, struct results *from)
+{
+	uint64_t next = 0;
+
+	vec_each (run, &into->runs)
+		next = max_u64(next, run->repeat + 1);
+	vec_each (run, &from->runs)
+		run->repeat += next;
+}
+
 static int check_same_work(
 	const struct results *into, const struct results *from, const char *path, struct error *err)
 {
@@ -81,6 +92,7 @@ int results_merge(struct results *into, struct results *from, const char *path, 
 		take_if_missing(&into->trace_path, &from->trace_path);
 		take_if_missing(&into->trace_sha256, &from->trace_sha256);
 		rename_targets(into, from);
+		renumber_rounds(into, from);
 		vec_each (run, &from->runs)
 			vec_push(&into->runs, *run);
 		from->runs.count = 0;

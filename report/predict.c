@@ -59,7 +59,7 @@ static void count_pair(struct predict_summary *s, const struct results *r,
 	const struct result_prediction *p = predict_find(r, a->target, mode);
 	const struct result_prediction *q = predict_find(r, b->target, mode);
 
-	if (!p || !q || rank_compare(a, b) != RANK_DIFFERENT)
+	if (!p || !q || rank_compare(r, a, b) != RANK_DIFFERENT)
 		return;
 	s->pairs_told++;
 	s->pairs_right += a->median_ns < b->median_ns ? p->predicted_ns < q->predicted_ns

@@ -84,12 +84,49 @@ void rank_targets(struct results *r)
 		qsort(r->ranking.at, r->ranking.count, sizeof(*r->ranking.at), by_median);
 }
 
-enum rank_relation rank_compare(const struct result_rank *a, const struct result_rank *b)
+static void count_round(
+	struct rank_rounds *rounds, const struct result_run *a, const struct series *b)
+{
+	vec_each (run, &b->runs) {
+		if ((*run)->repeat != a->repeat)
+			continue;
+		rounds->both++;
+		rounds->slower += a->elapsed_ns > (*run)->elapsed_ns;
+		rounds->faster += a->elapsed_ns < (*run)->elapsed_ns;
+		return;
+	}
+}
+
+struct rank_rounds rank_rounds(
+	const struct results *r, const struct result_rank *a, const struct result_rank *b)
+{
+	struct rank_rounds rounds = {0};
+	struct series of_a, of_b;
+
+	series_collect(&of_a, r, a->target, a->kind, a->mode);
+	series_collect(&of_b, r, b->target, b->kind, b->mode);
+	vec_each (run, &of_a.runs)
+		count_round(&rounds, *run, &of_b);
+	series_done(&of_a);
+	series_done(&of_b);
+	return rounds;
+}
+
+enum rank_relation rank_compare(
+	const struct results *r, const struct result_rank *a, const struct result_rank *b)
 {
 	struct interval x = {a->median_ns, a->low_ns, a->high_ns};
 	struct interval y = {b->median_ns, b->low_ns, b->high_ns};
+	struct rank_rounds rounds = rank_rounds(r, a, b);
+	bool apart = !interval_overlap(&x, &y);
 
-	if (interval_overlap(&x, &y))
-		return RANK_TIE;
-	return stats_enough(a->repeats, b->repeats) ? RANK_DIFFERENT : RANK_FEW;
+	if (apart && stats_enough(a->repeats, b->repeats))
+		return RANK_DIFFERENT;
+	if (stats_paired(rounds.slower, rounds.faster) ||
+		stats_paired(rounds.faster, rounds.slower))
+		return RANK_DIFFERENT;
+	/* All rounds agree, but there are fewer than it takes. */
+	bool agree =
+		rounds.both > 1 && (rounds.slower == rounds.both || rounds.faster == rounds.both);
+	return apart || agree ? RANK_FEW : RANK_TIE;
 }

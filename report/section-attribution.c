@@ -118,8 +118,9 @@ static void share_cell(struct table *t, const struct matrix *m, int64_t ns, int6
 	double percent = total ? round(100 * (double)ns / (double)total) : 0;
 	char number[32], share[16] = "     ";
 
-	/* "+ 0.0" because a minus sign on a zero says nothing. */
-	if (percent > -1000 && percent < 1000)
+	/* A part that is larger than the whole, or of the other sign, says nothing; "+ 0.0" turns -0
+	 * into 0. */
+	if (total && percent >= 0 && percent < 150)
 		snprintf(share, sizeof(share), "%3.0f %%", percent + 0.0);
 	snprintf(number, sizeof(number), "%+.*f", m->scale.decimals, (double)ns / m->scale.ns);
 	bool bare = !m->signs || !number[strspn(number, "+-0.")];

@@ -70,6 +70,29 @@ static struct table *device_table(const struct view *v)
 	return t;
 }
 
+/* Replay and real run did the same calls; where the device saw something else, say so. */
+static void compare_count(const struct layout *l, const char *target, const char *what,
+	uint64_t replay, uint64_t real)
+{
+	double ratio = (double)replay / (double)max_u64(real, 1);
+
+	/* A few requests more are a matter of timing. */
+	if (max_u64(replay, real) < 100 || (ratio > 0.8 && ratio < 1.25))
+		return;
+	layout_text(l, 2, "", "On %s the replay made %.1f times as many %s as the real run.",
+		target, ratio, what);
+}
+
+static void compare_runs(const struct layout *l, const struct target_view *t)
+{
+	if (!has_device(t->replay_run) || !has_device(t->real_run))
+		return;
+	const struct blockstat *a = &t->replay_run->device, *b = &t->real_run->device;
+	compare_count(l, t->target, "reads", a->reads, b->reads);
+	compare_count(l, t->target, "writes", a->writes, b->writes);
+	compare_count(l, t->target, "flushes", a->flushes, b->flushes);
+}
+
 void section_device(const struct layout *l, const struct view *v)
 {
 	bool any = false;
@@ -84,4 +107,6 @@ void section_device(const struct layout *l, const struct view *v)
 		"end included; syncs are the fsync, fdatasync and O_DSYNC calls, commits those of "
 		"the file system's journal. - is not known.");
 	layout_table(l, device_table(v));
+	vec_each (t, &v->targets)
+		compare_runs(l, t);
 }

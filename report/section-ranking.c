@@ -7,16 +7,11 @@
 #include "section.h"
 #include "units.h"
 
-#define BAR 14
+#define BAR 10
 
 static const struct series *ranked_series(const struct target_view *t)
 {
 	return t->rank->kind == RUN_REAL ? &t->real : &t->replay;
-}
-
-static double median_metric(const struct target_view *t)
-{
-	return t->real_run ? t->real_run->metric_value : 0;
 }
 
 static const char *interval_words(const struct result_rank *rank, char out[64])
@@ -30,8 +25,20 @@ static const char *interval_words(const struct result_rank *rank, char out[64])
 	return out;
 }
 
-static void ranking_row(
-	struct table *t, const struct view *v, const struct target_view *target, bool metric)
+/* In how many of the rounds it was slower than the fastest. */
+static void rounds_cell(struct table *t, const struct results *r, const struct result_rank *rank)
+{
+	struct rank_rounds rounds = rank_rounds(r, rank, &r->ranking.at[0]);
+
+	if (rank == &r->ranking.at[0])
+		table_text(t, "%s", "");
+	else if (!rounds.both)
+		table_text(t, "-");
+	else
+		table_text(t, "%zu of %zu", rounds.slower, rounds.both);
+}
+
+static void ranking_row(struct table *t, const struct view *v, const struct target_view *target)
 {
 	const struct result_rank *rank = target->rank;
 	const struct series *s = ranked_series(target);
@@ -40,20 +47,17 @@ static void ranking_row(
 	struct unit_text ns;
 	char name[64], interval[64], bar[64];
 
-	table_text(t, "%s%s", target->unsafe ? "!" : "",
-		layout_short(target->target, metric ? 16 : 22, name));
+	table_text(t, "%s%s", target->unsafe ? "!" : "", layout_short(target->target, 14, name));
 	table_text(t, "%s", format_ns(rank->median_ns, &ns));
 	table_text(t, "%s", interval_words(rank, interval));
-	table_text(t, "%.1f %%", 100 * stats_spread(s->elapsed_ns.at, s->elapsed_ns.count));
+	table_text(t, "%.0f %%", 100 * stats_spread(s->elapsed_ns.at, s->elapsed_ns.count));
 	table_text(t, "%.2f", fastest ? (double)rank->median_ns / (double)fastest : 1);
-	if (metric)
-		table_text(t, "%.0f", median_metric(target));
+	rounds_cell(t, v->results, rank);
 	table_text(t, "%s",
-		layout_bar(slowest ? (double)rank->median_ns / (double)slowest : 0,
-			metric ? 8 : BAR, bar));
+		layout_bar(slowest ? (double)rank->median_ns / (double)slowest : 0, BAR, bar));
 }
 
-static struct table *ranking_table(const struct view *v, bool metric)
+static struct table *ranking_table(const struct view *v)
 {
 	struct table *t = table_new();
 
@@ -62,21 +66,43 @@ static struct table *ranking_table(const struct view *v, bool metric)
 	table_column(t, "95 % interval", "interval", TABLE_RIGHT);
 	table_column(t, "spread", "spread", TABLE_RIGHT);
 	table_column(t, "ratio", "ratio", TABLE_RIGHT);
-	if (metric)
-		table_column(t, v->targets.at[0].real_run->metric_unit, "metric", TABLE_RIGHT);
+	table_column(t, "slower in", "rounds", TABLE_RIGHT);
 	table_column(t, "", "bar", TABLE_LEFT);
 	vec_each (target, &v->targets)
 		if (target->rank)
-			ranking_row(t, v, target, metric);
+			ranking_row(t, v, target);
 	return t;
 }
 
-static bool all_have_metric(const struct view *v)
+/* The workload's own number, which people know from elsewhere. */
+static void print_metric(const struct layout *l, const struct view *v)
 {
-	vec_each (t, &v->targets)
-		if (t->rank && (!t->real_run || !t->real_run->metric_name[0]))
-			return false;
-	return true;
+	struct phrase p = {0};
+	char lead[64] = "";
+
+	vec_each (t, &v->targets) {
+		if (!t->real_run || !t->real_run->metric_name[0])
+			continue;
+		snprintf(lead, sizeof(lead), "%s: ", t->real_run->metric_unit);
+		phrase_add(&p, "%s%s %.0f", p.text[0] ? ", " : "", t->target,
+			t->real_run->metric_value);
+	}
+	if (p.text[0])
+		layout_text(l, 2, lead, "%s", p.text);
+}
+
+static void print_remarks(const struct layout *l, const struct view *v, const char *runs)
+{
+	vec_each (t, &v->targets) {
+		if (t->unsafe)
+			layout_warning(l, 2, "! ",
+				"%s is not safe: %s. A crash may lose what was synced, so its time "
+				"is not comparable with the others'.",
+				t->target, t->unsafe);
+		if (!t->rank)
+			layout_text(l, 2, "", "%s is not ranked: it has none of the %s.", t->target,
+				runs);
+	}
 }
 
 void section_ranking(const struct layout *l, const struct view *v)
@@ -90,19 +116,14 @@ void section_ranking(const struct layout *l, const struct view *v)
 	layout_heading(l, "RANKING");
 	layout_text(l, 2, "",
 		"Elapsed time of the %s: median, 95 %% bootstrap interval of the median, spread = "
-		"(slowest - fastest) / median of the repeats, ratio = median / fastest median.",
+		"(slowest - fastest) / median of the repeats, ratio = median / fastest median, and "
+		"the rounds in which it was slower than the fastest. A difference is certain when "
+		"the intervals are apart, or when so many rounds agree that luck would do it in "
+		"less than 1 of 20 cases (6 of 6, 8 of 9).",
 		runs);
-	layout_table(l, ranking_table(v, all_have_metric(v)));
-	vec_each (t, &v->targets) {
-		if (t->unsafe)
-			layout_warning(l, 2, "! ",
-				"%s is not safe: %s. A crash may lose what was synced, so its time "
-				"is not comparable with the others'.",
-				t->target, t->unsafe);
-		if (!t->rank)
-			layout_text(l, 2, "", "%s is not ranked: it has none of the %s.", t->target,
-				runs);
-	}
+	layout_table(l, ranking_table(v));
+	print_metric(l, v);
+	print_remarks(l, v, runs);
 }
 
 static void prediction_cells(struct table *t, const struct result_prediction *p)

@@ -66,6 +66,18 @@ bool stats_enough(size_t m, size_t n)
 	return ways >= 40;
 }
 
+bool stats_paired(size_t fewer, size_t more)
+{
+	size_t n = fewer + more;
+	double ways = 1, tail = 0; /* C(n, i) and its sum, in units of 2^n */
+
+	for (size_t i = 0; i <= fewer; i++) {
+		tail += ways;
+		ways = ways * (double)(n - i) / (double)(i + 1);
+	}
+	return fewer < more && 2 * tail <= 0.05 * pow(2, (double)n);
+}
+
 double stats_spread(const uint64_t *values, size_t count)
 {
 	uint64_t low = UINT64_MAX, high = 0, median = stats_median(values, count);

@@ -26,6 +26,12 @@ static inline bool interval_overlap(const struct interval *a, const struct inter
  */
 bool stats_enough(size_t m, size_t n);
 
+/*
+ * Sign test of paired rounds: could `fewer` of fewer + more rounds going one way be luck? False when
+ * the chance, both directions counted, is more than 5 %: it takes 6 of 6, or 8 of 9.
+ */
+bool stats_paired(size_t fewer, size_t more);
+
 /* (slowest - fastest) / median: the noise of repeats. */
 double stats_spread(const uint64_t *values, size_t count);
 

@@ -76,9 +76,9 @@ static const char *mark_of(const struct results *r, const struct result_rank *ra
 	bool certain = true;
 
 	if (rank != first)
-		return rank_compare(rank, first) == RANK_DIFFERENT ? " " : "=";
+		return rank_compare(r, rank, first) == RANK_DIFFERENT ? " " : "=";
 	vec_each (other, &r->ranking)
-		certain &= other == first || rank_compare(other, first) == RANK_DIFFERENT;
+		certain &= other == first || rank_compare(r, other, first) == RANK_DIFFERENT;
 	return certain ? "*" : "=";
 }
 

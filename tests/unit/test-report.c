@@ -70,7 +70,7 @@ TEST(real_runs_are_ranked_before_replays)
 	CHECK_EQ(r->ranking.at[0].kind, RUN_REAL);
 	CHECK_EQ(r->ranking.at[0].repeats, 4);
 	CHECK_EQ(r->ranking.at[0].median_ns, 101);
-	CHECK_EQ(rank_compare(&r->ranking.at[0], &r->ranking.at[1]), RANK_DIFFERENT);
+	CHECK_EQ(rank_compare(r, &r->ranking.at[0], &r->ranking.at[1]), RANK_DIFFERENT);
 	report_conclude(r);
 	CHECK_EQ(r->ranking.count, 2);
 	CHECK_EQ(r->predictions.count, 2);
@@ -92,14 +92,45 @@ TEST(what_covers_more_targets_is_ranked)
 
 TEST(ties_and_few_repeats_are_told_apart)
 {
+	struct results *r = results_new();
 	struct result_rank a = {.repeats = 5, .median_ns = 10, .low_ns = 9, .high_ns = 11};
 	struct result_rank b = {.repeats = 5, .median_ns = 12, .low_ns = 11, .high_ns = 14};
 	struct result_rank c = {.repeats = 2, .median_ns = 22, .low_ns = 20, .high_ns = 24};
 
-	CHECK_EQ(rank_compare(&a, &b), RANK_TIE);
-	CHECK_EQ(rank_compare(&a, &c), RANK_FEW);
+	a.target = b.target = c.target = (char[]){"none"};
+	CHECK_EQ(rank_compare(r, &a, &b), RANK_TIE);
+	CHECK_EQ(rank_compare(r, &a, &c), RANK_FEW);
 	c.repeats = 5;
-	CHECK_EQ(rank_compare(&c, &a), RANK_DIFFERENT);
+	CHECK_EQ(rank_compare(r, &c, &a), RANK_DIFFERENT);
+	results_free(r);
+}
+
+/* Rounds that differ more than the targets do: only pairs can tell. */
+static enum rank_relation compare_in_rounds(unsigned rounds, unsigned exceptions)
+{
+	struct results *r = results_new();
+
+	for (unsigned i = 0; i < rounds; i++) {
+		uint64_t ns = 1000 << (i % 5);
+		add_run(r, "a", RUN_REAL, "", ns)->repeat = i;
+		add_run(r, "b", RUN_REAL, "", i < exceptions ? ns / 2 : ns * 2)->repeat = i;
+	}
+	report_conclude(r);
+	struct rank_rounds seen = rank_rounds(r, &r->ranking.at[1], &r->ranking.at[0]);
+	CHECK_EQ(seen.both, rounds);
+	enum rank_relation relation = rank_compare(r, &r->ranking.at[0], &r->ranking.at[1]);
+	CHECK_EQ(relation, rank_compare(r, &r->ranking.at[1], &r->ranking.at[0]));
+	results_free(r);
+	return relation;
+}
+
+TEST(rounds_that_agree_tell_what_intervals_cannot)
+{
+	CHECK_EQ(compare_in_rounds(5, 0), RANK_FEW);
+	CHECK_EQ(compare_in_rounds(6, 0), RANK_DIFFERENT);
+	CHECK_EQ(compare_in_rounds(8, 1), RANK_TIE);
+	CHECK_EQ(compare_in_rounds(9, 1), RANK_DIFFERENT);
+	CHECK_EQ(compare_in_rounds(10, 5), RANK_TIE);
 }
 
 TEST(prediction_error_and_order)

@@ -72,6 +72,21 @@ TEST(how_many_repeats_are_enough)
 	CHECK(!stats_enough(0, 5));
 }
 
+/* Two-sided chances: 6 of 6 3.1 %, 7 of 8 7.0 %, 8 of 9 3.9 %, 11 of 13 2.2 %, 10 of 13 9.2 %. */
+TEST(how_many_rounds_must_agree)
+{
+	CHECK(!stats_paired(0, 0));
+	CHECK(!stats_paired(0, 5));
+	CHECK(stats_paired(0, 6));
+	CHECK(!stats_paired(6, 0));
+	CHECK(!stats_paired(1, 7));
+	CHECK(stats_paired(1, 8));
+	CHECK(stats_paired(2, 11));
+	CHECK(!stats_paired(3, 10));
+	CHECK(!stats_paired(500, 500));
+	CHECK(stats_paired(400, 600));
+}
+
 TEST(spread_of_repeats)
 {
 	uint64_t v[] = {90, 100, 120};
