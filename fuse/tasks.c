@@ -7,6 +7,7 @@
  */
 #include "tasks.h"
 
+#include <ctype.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
@@ -23,8 +24,9 @@
 #include "map.h"
 #include "vec.h"
 
-#define MAX_KEPT 128 /* descriptors of /proc kept open */
-#define PAGE     4096
+#define MAX_KEPT    128 /* descriptors of /proc kept open */
+#define PAGE        4096
+#define FIRST_PIECE 128 /* bytes of a path */
 
 struct entry {
 	uint32_t tid, tgid;
@@ -223,6 +225,25 @@ struct call {
 	unsigned long long args[CALL_ARGS];
 };
 
+/* "NUMBER 0xARG 0xARG ... SP PC"; by hand, because sscanf() takes longer than the kernel does. */
+static bool parse_call(const char *text, struct call *ret)
+{
+	char *end;
+
+	ret->number = strtol(text, &end, 10);
+	if (end == text)
+		return false; /* "running" */
+	for (unsigned i = 0; i < CALL_ARGS; i++) {
+		unsigned long long value = 0;
+		if (end[0] != ' ' || end[1] != '0')
+			return false;
+		for (end += 3; isxdigit((unsigned char)*end); end++)
+			value = value << 4 | (unsigned)(*end <= '9' ? *end - '0' : *end - 'a' + 10);
+		ret->args[i] = value;
+	}
+	return true;
+}
+
 static bool read_call(struct tasks *c, uint32_t tid, struct call *ret)
 {
 	char text[192];
@@ -238,9 +259,7 @@ static bool read_call(struct tasks *c, uint32_t tid, struct call *ret)
 	if (n <= 0)
 		return false;
 	text[n] = 0;
-	return sscanf(text, "%ld %llx %llx %llx %llx %llx %llx", &ret->number, &ret->args[0],
-		       &ret->args[1], &ret->args[2], &ret->args[3], &ret->args[4],
-		       &ret->args[5]) == 1 + CALL_ARGS;
+	return parse_call(text, ret);
 }
 
 static uint64_t sum_vectors(uint32_t tid, uint64_t address, uint64_t count)
@@ -315,18 +334,31 @@ static const struct making_call *making_call(const struct call *call)
 	return NULL;
 }
 
-/* The string at `address`, as far as it can be read; memory may end with any page. */
+/* Bytes at `address`, up to the end of a page; how many. */
+static size_t read_piece(uint32_t tid, uint64_t address, char *out, size_t room)
+{
+	size_t size = min_u64(room, PAGE - address % PAGE);
+	struct iovec local = {out, size};
+	struct iovec remote = {(void *)(uintptr_t)address, size};
+	ssize_t n = process_vm_readv((pid_t)tid, &local, 1, &remote, 1, 0);
+
+	return n > 0 ? (size_t)n : 0;
+}
+
+/* The string at `address`, as far as it can be read: mostly short, so little at first. */
 static void read_string(uint32_t tid, uint64_t address, char out[PATH_MAX])
 {
-	size_t first = min_u64(PATH_MAX - 1, PAGE - address % PAGE);
-	struct iovec local = {out, PATH_MAX - 1};
-	const struct iovec remote[2] = {
-		{(void *)(uintptr_t)address, first},
-		{(void *)(uintptr_t)(address + first), PATH_MAX - 1 - first},
-	};
-	ssize_t n = process_vm_readv((pid_t)tid, &local, 1, remote, 2, 0);
+	size_t have = 0, room = FIRST_PIECE;
 
-	out[n > 0 ? n : 0] = 0;
+	out[0] = 0;
+	while (have < PATH_MAX - 1) {
+		size_t n = read_piece(tid, address + have, out + have, room);
+		if (!n || memchr(out + have, 0, n))
+			return;
+		have += n;
+		out[have] = 0;
+		room = PATH_MAX - 1 - have;
+	}
 }
 
 bool tasks_call_makes(struct tasks *c, uint32_t tid, const char *name)
