@@ -64,7 +64,7 @@ struct page_set {
 struct lock_mark {
 	struct deps_lock lock;
 	struct point acquired, released; /* released.progress 0: still held */
-	struct recent refused;           /* attempts that failed because of it */
+	struct uses refused;             /* attempts that failed because of it */
 };
 
 struct deps {
@@ -460,6 +460,7 @@ static void drop_lock(struct contents *c)
 		i++;
 	if (i == c->lock_count)
 		i = 0;
+	uses_done(&c->locks[i].refused);
 	memmove(&c->locks[i], &c->locks[i + 1], (c->lock_count - i - 1) * sizeof(*c->locks));
 	c->lock_count--;
 }
@@ -484,7 +485,8 @@ static void release_own(struct deps *d, struct contents *c, const struct deps_lo
 			m->lock.owner != lock->owner || m->lock.start > lock->end ||
 			lock->start > m->lock.end)
 			continue;
-		need_ended_recent(d, &m->refused);
+		need_all(d, &m->refused);
+		uses_done(&m->refused);
 		m->released = d->self;
 	}
 }
@@ -521,7 +523,7 @@ void deps_lock(struct deps *d, struct contents *c, const struct deps_lock *lock)
 			need_point(d, m->released);
 		} else if (!m->released.progress) {
 			need_point(d, m->acquired);
-			recent_add(d, &m->refused);
+			uses_add(d, &m->refused);
 		}
 	}
 	if (!lock->granted)
@@ -543,5 +545,7 @@ void contents_done(struct contents *c)
 	uses_done(&c->writes);
 	uses_done(&c->ends_seen);
 	uses_done(&c->asked);
+	for (uint32_t i = 0; i < c->lock_count; i++)
+		uses_done(&c->locks[i].refused);
 	free(c->locks);
 }
