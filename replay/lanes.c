@@ -8,6 +8,11 @@
  *   (decode, compile)                          wait for other lanes   ◄── their wake-ups
  *   sleep while the window is full  ◄───────── call, record, publish progress, finish step
  *
+ * The link goes through a table beside the window, by the step's place. It is good only while the step
+ * has not been started, because a place is used again once its step is finished. So the caller pushes
+ * places onto a stack per lane (the newest first), and a lane that has nothing left takes the whole
+ * stack and turns it round.
+ *
  * Happy path of a step, without locks and, but for the call itself, without system calls: the step is
  * linked already, its waits are fulfilled, the clock is read twice, progress is published, and no one
  * needs that progress (`need`).
@@ -43,6 +48,7 @@
 #include "vec.h"
 
 #define NOBODY     UINT32_MAX
+#define NO_PLACE   UINT32_MAX
 #define STACK_SIZE (256 << 10)
 
 struct waiter {
@@ -56,9 +62,8 @@ struct lanes;
 
 struct lane {
 	/* Written by the feeder, read by the lane. */
-	_Atomic uint32_t fed; /* steps linked so far */
+	_Atomic uint32_t incoming; /* places in the window, the newest first */
 	_Atomic uint32_t bell;
-	uint32_t first, newest; /* places in the window; first: of step 1 */
 
 	/* Written by the lane, read by others. */
 	_Atomic uint32_t progress __attribute__((aligned(64))); /* steps finished */
@@ -75,14 +80,14 @@ struct lane {
 	struct record *record;
 	struct lanes *all;
 	pthread_t thread;
-	uint32_t taken, place;
+	uint32_t own; /* places taken over from `incoming`, the oldest first */
 };
 
 struct lanes {
 	struct engine *engine;
 	struct lane *at;
 	uint32_t count;
-	uint32_t *next;      /* by place in the window: the lane's next step */
+	uint32_t *next;      /* by place in the window: the link of either list */
 	_Atomic uint32_t go; /* the start signal */
 	_Atomic bool closed, stop;
 };
@@ -173,7 +178,20 @@ static void wait_for(struct lane *lane, const struct wait *wait)
 
 static bool has_steps(const struct lane *lane)
 {
-	return atomic_load(&lane->fed) != lane->taken;
+	return lane->own != NO_PLACE || atomic_load(&lane->incoming) != NO_PLACE;
+}
+
+static void take_over(struct lane *lane)
+{
+	uint32_t *next = lane->all->next;
+	uint32_t place = atomic_exchange(&lane->incoming, NO_PLACE);
+
+	while (place != NO_PLACE) {
+		uint32_t older = next[place];
+		next[place] = lane->own;
+		lane->own = place;
+		place = older;
+	}
 }
 
 static void sleep_until_fed(struct lane *lane)
@@ -191,13 +209,18 @@ static struct step *take(struct lane *lane)
 {
 	struct lanes *all = lane->all;
 
-	while (atomic_load_explicit(&lane->fed, memory_order_acquire) == lane->taken) {
-		if (atomic_load(&all->closed) && !has_steps(lane))
+	while (lane->own == NO_PLACE) {
+		bool closed = atomic_load(&all->closed);
+		take_over(lane);
+		if (lane->own != NO_PLACE)
+			break;
+		if (closed)
 			return NULL;
 		sleep_until_fed(lane);
 	}
-	lane->place = lane->taken++ ? all->next[lane->place] : lane->first;
-	return window_step(all->engine->window, lane->place);
+	uint32_t place = lane->own;
+	lane->own = all->next[place];
+	return window_step(all->engine->window, place);
 }
 
 static void run_step(struct lane *lane, struct step *step)
@@ -245,14 +268,11 @@ static void feed(struct lanes *all, struct step *step)
 {
 	struct lane *lane = &all->at[step->lane];
 	uint32_t place = window_index(all->engine->window, step);
-	uint32_t fed = atomic_load_explicit(&lane->fed, memory_order_relaxed);
+	uint32_t newest = atomic_load(&lane->incoming);
 
-	if (fed == 0)
-		lane->first = place;
-	else
-		all->next[lane->newest] = place;
-	lane->newest = place;
-	atomic_store(&lane->fed, fed + 1);
+	do
+		all->next[place] = newest;
+	while (!atomic_compare_exchange_weak(&lane->incoming, &newest, place));
 	if (atomic_load(&lane->hungry))
 		ring_bell(lane);
 }
@@ -312,6 +332,8 @@ static int start_lane(struct lanes *all, uint32_t i, const pthread_attr_t *attr,
 
 	lane->all = all;
 	lane->record = all->engine->records[i];
+	lane->own = NO_PLACE;
+	atomic_init(&lane->incoming, NO_PLACE);
 	atomic_init(&lane->need, NOBODY);
 	pthread_mutex_init(&lane->lock, NULL);
 	engine_context(all->engine, &lane->context);
