@@ -32,8 +32,9 @@
 #define SYS_fchmodat2 452
 #endif
 
-#define LOCK_PATIENCE_NS (10 * NSEC_PER_SEC) /* a lock that was granted in the capture */
-#define LOCK_POLL_NS     (50 * NSEC_PER_USEC)
+#define LOCK_PATIENCE_NS    (10 * NSEC_PER_SEC) /* a lock that was granted in the capture */
+#define REFUSAL_PATIENCE_NS NSEC_PER_MSEC       /* one that was refused in the capture */
+#define LOCK_POLL_NS        (50 * NSEC_PER_USEC)
 
 typedef int64_t step_fn(struct replay_context *ctx, const struct step *step);
 
@@ -449,26 +450,39 @@ static int64_t step_sync_getlk(struct replay_context *ctx, const struct step *st
 	return try(fcntl(handle_of(ctx, step), F_OFD_GETLK, &lock));
 }
 
-/*
- * A lock that the capture got will be free soon, whoever holds it; one that waits in the kernel for
- * a plan that has gone wrong could never be stopped.
- */
-static int64_t until_granted(
-	const struct step *step, int fd, int64_t (*attempt)(int, const void *), const void *arg)
+static bool was_refused(const struct step *step)
 {
+	return step->expect == -EAGAIN || step->expect == -EACCES;
+}
+
+static bool is_refusal(int64_t result)
+{
+	return result == -EAGAIN || result == -EACCES;
+}
+
+/*
+ * Try until the lock is granted, or refused, as it was in the capture. One that waits in the kernel
+ * for a plan that has gone wrong could never be stopped.
+ */
+static int64_t until_as_captured(struct replay_context *ctx, const struct step *step,
+	int64_t (*attempt)(int, const void *), const void *arg)
+{
+	int fd = handle_of(ctx, step);
+	bool refused = was_refused(step);
+	bool patient = !ctx->impatient && (refused || step->expect >= 0);
 	int64_t r = attempt(fd, arg);
 	uint64_t deadline = 0;
 
-	while ((r == -EAGAIN || r == -EACCES) && step->expect >= 0 && !interrupted()) {
+	while (patient && !interrupted() && (refused ? r == 0 : is_refusal(r))) {
 		uint64_t now = now_ns();
 		if (!deadline)
-			deadline = now + LOCK_PATIENCE_NS;
+			deadline = now + (refused ? REFUSAL_PATIENCE_NS : LOCK_PATIENCE_NS);
 		if (now > deadline)
 			break;
 		nanosleep(&(struct timespec){.tv_nsec = LOCK_POLL_NS}, NULL);
 		r = attempt(fd, arg);
 	}
-	return r;
+	return refused && is_refusal(r) ? step->expect : r;
 }
 
 static int64_t attempt_record_lock(int fd, const void *arg)
@@ -478,11 +492,26 @@ static int64_t attempt_record_lock(int fd, const void *arg)
 	return try(fcntl(fd, F_OFD_SETLK, &lock));
 }
 
+/*
+ * Would the lock be refused? A refusal and the lock that caused it may have overlapped in the
+ * capture, so that nothing orders them here. If the replay took a lock that the application did not
+ * get, nobody would give it back.
+ */
+static int64_t ask_record_lock(int fd, const void *arg)
+{
+	struct flock lock = *(const struct flock *)arg;
+
+	if (fcntl(fd, F_OFD_GETLK, &lock) < 0)
+		return -errno;
+	return lock.l_type == F_UNLCK ? 0 : -EAGAIN;
+}
+
 static int64_t step_sync_setlk(struct replay_context *ctx, const struct step *step)
 {
 	struct flock lock = step_flock(step);
 
-	return until_granted(step, handle_of(ctx, step), attempt_record_lock, &lock);
+	return until_as_captured(
+		ctx, step, was_refused(step) ? ask_record_lock : attempt_record_lock, &lock);
 }
 
 static int64_t attempt_flock(int fd, const void *arg)
@@ -490,11 +519,21 @@ static int64_t attempt_flock(int fd, const void *arg)
 	return try(flock(fd, *(const int *)arg));
 }
 
+/* There is no question without taking it. */
+static int64_t ask_flock(int fd, const void *arg)
+{
+	int64_t r = attempt_flock(fd, arg);
+
+	if (r == 0)
+		(void)flock(fd, LOCK_UN);
+	return r;
+}
+
 static int64_t step_sync_flock(struct replay_context *ctx, const struct step *step)
 {
 	int how = step->mode | LOCK_NB;
 
-	return until_granted(step, handle_of(ctx, step), attempt_flock, &how);
+	return until_as_captured(ctx, step, was_refused(step) ? ask_flock : attempt_flock, &how);
 }
 
 static int64_t step_sync_fallocate(struct replay_context *ctx, const struct step *step)

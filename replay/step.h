@@ -22,6 +22,7 @@ struct replay_context {
 	void *buffer;                  /* PAYLOAD_SIZE bytes, page-aligned: reads land here */
 	bool keep_owners;              /* chown as in the trace */
 	bool no_direct;                /* drop O_DIRECT where the target refuses it */
+	bool impatient;                /* locks: one attempt, whatever the capture's result was */
 };
 
 /* Make the call and wait for it. */
