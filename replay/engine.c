@@ -69,12 +69,6 @@ int engine_null(struct engine *e, struct error *err)
 	return r;
 }
 
-/* Until the ring is here. */
-int engine_ring(struct engine *e, struct error *err)
-{
-	return error_set(err, ENOSYS, "this build has no ring engine; use --engine lanes");
-}
-
 int engine_auto(struct engine *e, struct error *err)
 {
 	return engine_lanes(e, err);
