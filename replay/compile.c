@@ -292,6 +292,11 @@ static const char *resolve(
 {
 	const char *why = NULL;
 
+	if (ev->handle && !op_opens(ev->op)) {
+		why = resolve_handle(c, ev, s, d);
+		s->size_before = why ? 0 : (s->node2 ? s->node2 : s->node)->size;
+		return why;
+	}
 	s->node = ev->file ? scene_node(c->scene, ev->file) : NULL;
 	s->node2 = ev->file2 ? scene_node(c->scene, ev->file2) : NULL;
 	s->met = s->node != NULL;
@@ -301,16 +306,12 @@ static const char *resolve(
 		why = resolve_statfs(c, s, d);
 	else if (has_named_dir(ev->op))
 		why = resolve_named_dirs(c, ev, s, d);
-	else if (ev->handle && !op_opens(ev->op))
-		why = resolve_handle(c, ev, s, d);
 	else if (has_path_form[ev->op])
 		why = resolve_path(c, ev, s, d);
 	else
 		why = "it has no handle";
 	if (!why && op_opens(ev->op))
 		why = resolve_new_handle(c, ev, d);
-	struct node *written = ev->op == OP_copy_file_range ? s->node2 : s->node;
-	s->size_before = written ? written->size : 0;
 	return why;
 }
 
@@ -459,7 +460,7 @@ static void advance(struct compiler *c, const struct event *ev, struct subject *
 		s->handle->thread = ev->thread;
 	if (s->handle)
 		choose_lock_handle(ev, s, d);
-	scene_event(c->scene, ev);
+	scene_event_on(c->scene, ev, s->node);
 	if (ev->result < 0)
 		return;
 	if (!s->node && ev->file)
@@ -495,14 +496,15 @@ static void retire_ended(struct compiler *c, const struct event *ev, struct subj
 
 /* ---- the whole ---- */
 
-static uint32_t lane_of(struct compiler *c, const struct event *ev, const struct subject *s)
+/* Whose lanes: the last user's of the handle where the kernel closes it later. NULL: nobody's. */
+static struct thread_lanes *thread_of(
+	struct compiler *c, const struct event *ev, const struct subject *s)
 {
 	uint32_t thread = ev->thread ? ev->thread : s->handle ? s->handle->thread : 0;
 
 	if (thread >= c->survey.threads.count || !c->survey.threads.at[thread].lanes.count)
-		return 0;
-	struct thread_lanes *t = &c->survey.threads.at[thread];
-	return t->lanes.at[survey_lane(t, ev)];
+		return NULL;
+	return &c->survey.threads.at[thread];
 }
 
 /* CPU time of this call's thread up to the call, without what capturing cost. */
@@ -528,8 +530,11 @@ static void order(struct compiler *c, const struct event *ev, struct subject *s,
 	struct step *step = &d->step;
 	bool release = op_releases(ev->op);
 
-	step->lane = lane_of(c, ev, s);
+	struct thread_lanes *t = thread_of(c, ev, s);
+	step->lane = t ? t->lanes.at[survey_lane(t, ev)] : 0;
 	deps_begin(c->ordering.deps, step->lane, ev->start_ns);
+	for (size_t i = 0; t && t->lanes.count > 1 && i < t->lanes.count; i++)
+		deps_lane(c->ordering.deps, t->lanes.at[i]);
 	order_event(&c->ordering, ev, s);
 	step->progress = deps_end(
 		c->ordering.deps, release ? 0 : event_end_ns(ev), &step->waits, &step->wait_count);

@@ -50,16 +50,18 @@ struct lane_history {
 	uint64_t pending_step;
 };
 
+/* 16 bytes, so that a set is a cache line. */
 struct page_writer {
-	uint32_t file, page; /* cut to 32 bits: at worst two pages are taken for one */
-	struct point point;
-	uint64_t step; /* d->step of the writer; 0 = free */
+	uint32_t key;  /* of (file, page), cut to 32 bits: at worst two pages are taken for one */
+	uint32_t step; /* d->step of the writer, cut to 32 bits; 0 = free */
+	uint32_t progress;
+	uint16_t lane;
+	uint16_t crowded; /* in the first way: the set's overflow is in use */
 };
 
 struct page_set {
 	struct page_writer ways[WAYS];
-	struct point overflow;
-};
+} __attribute__((aligned(64)));
 
 struct lock_mark {
 	struct deps_lock lock;
@@ -73,8 +75,9 @@ struct deps {
 	struct lane_history *lanes;
 	uint32_t *known; /* [lane * lane_count + other]: progress that lane has waited for */
 	struct page_set *pages;
-	uint64_t window;       /* a step so much older than the one at hand is finished */
-	struct point previous; /* the last step of all, ORDER_STRICT */
+	struct point *overflow; /* by set */
+	uint64_t window;        /* a step so much older than the one at hand is finished */
+	struct point previous;  /* the last step of all, ORDER_STRICT */
 
 	/* The step at hand. */
 	struct point self;
@@ -92,7 +95,9 @@ struct deps *deps_new(enum replay_order order, uint32_t lane_count, uint64_t win
 	d->lane_count = lane_count;
 	d->lanes = ALLOC_ARRAY(struct lane_history, lane_count);
 	d->known = ALLOC_ARRAY(uint32_t, (size_t)lane_count * lane_count);
-	d->pages = ALLOC_ARRAY(struct page_set, (size_t)1 << SET_BITS);
+	d->pages = xaligned(sizeof(struct page_set), sizeof(struct page_set) << SET_BITS);
+	memset(d->pages, 0, sizeof(struct page_set) << SET_BITS);
+	d->overflow = ALLOC_ARRAY(struct point, (size_t)1 << SET_BITS);
 	d->window = window;
 	return d;
 }
@@ -104,6 +109,7 @@ void deps_free(struct deps *d)
 	free(d->lanes);
 	free(d->known);
 	free(d->pages);
+	free(d->overflow);
 	vec_free(&d->waits);
 	free(d);
 }
@@ -277,6 +283,11 @@ uint32_t deps_end(
 	return d->self.progress;
 }
 
+void deps_lane(struct deps *d, uint32_t lane)
+{
+	need(d, lane, ended(d, lane));
+}
+
 /*
  * A use waits for the make; an end waits for make and uses; a make of a name waits for the end of
  * the name before it and for those who met it absent. So a change waits for all since the last one.
@@ -295,29 +306,47 @@ void deps_life(struct deps *d, struct life *life, enum deps_change change)
 	life->changed = d->self;
 }
 
-static struct page_set *page_set(struct deps *d, uint64_t file, uint64_t page)
+struct page_place {
+	struct page_set *set;
+	struct point *overflow;
+	uint32_t key;
+};
+
+static struct page_place page_place(struct deps *d, uint64_t file, uint64_t page)
 {
 	uint64_t h = (file * UINT64_C(0x9e3779b97f4a7c15) ^ page) * UINT64_C(0xff51afd7ed558ccd);
+	size_t set = h >> (64 - SET_BITS);
 
-	return &d->pages[h >> (64 - SET_BITS)];
+	return (struct page_place){&d->pages[set], &d->overflow[set], (uint32_t)h};
 }
 
-static struct page_writer *page_find(struct page_set *set, uint64_t file, uint64_t page)
+static struct page_writer *page_find(const struct page_place *p)
 {
 	for (unsigned i = 0; i < WAYS; i++) {
-		struct page_writer *w = &set->ways[i];
-		if (w->step && w->page == (uint32_t)page && w->file == (uint32_t)file)
+		struct page_writer *w = &p->set->ways[i];
+		if (w->key == p->key && w->step)
 			return w;
 	}
 	return NULL;
 }
 
-static struct page_writer *page_oldest(struct page_set *set)
+static struct point writer_point(const struct page_writer *w)
+{
+	return (struct point){w->lane, w->progress};
+}
+
+/* Steps since this one wrote, modulo 2^32; a free way is older than any. */
+static uint32_t writer_age(const struct deps *d, const struct page_writer *w)
+{
+	return w->step ? (uint32_t)d->step - w->step : UINT32_MAX;
+}
+
+static struct page_writer *page_oldest(const struct deps *d, struct page_set *set)
 {
 	struct page_writer *oldest = &set->ways[0];
 
 	for (unsigned i = 1; i < WAYS; i++)
-		if (set->ways[i].step < oldest->step)
+		if (writer_age(d, &set->ways[i]) > writer_age(d, oldest))
 			oldest = &set->ways[i];
 	return oldest;
 }
@@ -339,11 +368,12 @@ static void need_page_writers(struct deps *d, struct contents *c, const struct d
 		return;
 	}
 	for (uint64_t page = first; page <= last; page++) {
-		struct page_set *set = page_set(d, range->file, page);
-		const struct page_writer *w = page_find(set, range->file, page);
-		struct point p = w ? w->point : set->overflow;
-		if (point_ended(d, p))
-			need_point(d, p);
+		struct page_place p = page_place(d, range->file, page);
+		const struct page_writer *w = page_find(&p);
+		if (w && point_ended(d, writer_point(w)))
+			need_point(d, writer_point(w));
+		else if (!w && p.set->ways[0].crowded && point_ended(d, *p.overflow))
+			need_point(d, *p.overflow);
 	}
 }
 
@@ -361,18 +391,22 @@ void deps_read(struct deps *d, struct contents *c, const struct deps_range *rang
 
 static void take_page(struct deps *d, uint64_t file, uint64_t page)
 {
-	struct page_set *set = page_set(d, file, page);
-	struct page_writer *w = page_find(set, file, page);
+	struct page_place p = page_place(d, file, page);
+	struct page_writer *w = page_find(&p);
 
 	if (!w) {
-		w = page_oldest(set);
-		if (w->step && d->step - w->step < d->window) {
-			need_point(d, w->point);
-			need_point(d, set->overflow);
-			set->overflow = d->self;
+		w = page_oldest(d, p.set);
+		if (writer_age(d, w) < d->window) {
+			need_point(d, writer_point(w));
+			need_point(d, *p.overflow);
+			*p.overflow = d->self;
+			p.set->ways[0].crowded = 1;
 		}
 	}
-	*w = (struct page_writer){(uint32_t)file, (uint32_t)page, d->self, d->step};
+	w->key = p.key;
+	w->step = (uint32_t)d->step;
+	w->progress = d->self.progress;
+	w->lane = (uint16_t)d->self.lane;
 }
 
 static void take_pages(struct deps *d, struct contents *c, const struct deps_range *range)

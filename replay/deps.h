@@ -68,6 +68,9 @@ void deps_begin(struct deps *d, uint32_t lane, uint64_t start_ns);
 uint32_t deps_end(
 	struct deps *d, uint64_t end_ns, const struct wait **ret_waits, uint16_t *ret_count);
 
+/* Program order where a thread has several lanes: after all that had ended in that lane. */
+void deps_lane(struct deps *d, uint32_t lane);
+
 /* Lifetimes: in every order. */
 void deps_life(struct deps *d, struct life *life, enum deps_change change);
 

@@ -266,39 +266,38 @@ static void renamed(struct scene *m, const struct event *ev)
 		bind(m, ev->dir, ev->name, other);
 }
 
-static void grow(struct scene *m, uint64_t file, uint64_t end)
+static void grow(struct node *node, uint64_t end)
 {
-	struct node *node = scene_node(m, file);
-
 	if (node && node->size < end && end <= INT64_MAX)
 		node->size = end;
 }
 
-static void resized(struct scene *m, const struct event *ev, uint64_t size)
+static void resized(struct node *node, uint64_t size)
 {
-	struct node *node = scene_node(m, ev->file);
-
 	if (node)
 		node->size = size;
 }
 
-static void fallocated(struct scene *m, const struct event *ev)
+static void fallocated(struct node *node, const struct event *ev)
 {
 	if (ev->flags & (FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE | FALLOC_FL_COLLAPSE_RANGE |
 				FALLOC_FL_INSERT_RANGE))
 		return;
-	grow(m, ev->file, ev->offset + ev->size);
+	grow(node, ev->offset + ev->size);
 }
 
-static void chmoded(struct scene *m, const struct event *ev)
+static void chmoded(struct node *node, const struct event *ev)
 {
-	struct node *node = scene_node(m, ev->file);
-
 	if (node)
 		node->mode = (node->mode & S_IFMT) | ((uint32_t)ev->mode & 07777);
 }
 
 void scene_event(struct scene *m, const struct event *ev)
+{
+	scene_event_on(m, ev, ev->file ? scene_node(m, ev->file) : NULL);
+}
+
+void scene_event_on(struct scene *m, const struct event *ev, struct node *node)
 {
 	if (ev->result < 0)
 		return;
@@ -319,11 +318,11 @@ void scene_event(struct scene *m, const struct event *ev)
 	case OP_tmpfile:
 		made(m, ev, S_IFREG | ((uint32_t)ev->mode & 07777));
 		if (ev->flags & O_TRUNC)
-			resized(m, ev, 0);
+			resized(scene_node(m, ev->file), 0);
 		break;
 	case OP_open:
 		if (ev->flags & O_TRUNC)
-			resized(m, ev, 0);
+			resized(node, 0);
 		break;
 	case OP_link:
 		made(m, ev, 0);
@@ -336,19 +335,19 @@ void scene_event(struct scene *m, const struct event *ev)
 		renamed(m, ev);
 		break;
 	case OP_write:
-		grow(m, ev->file, ev->offset + (uint64_t)ev->result);
+		grow(node, ev->offset + (uint64_t)ev->result);
 		break;
 	case OP_copy_file_range:
-		grow(m, ev->file2, ev->offset2 + (uint64_t)ev->result);
+		grow(scene_node(m, ev->file2), ev->offset2 + (uint64_t)ev->result);
 		break;
 	case OP_fallocate:
-		fallocated(m, ev);
+		fallocated(node, ev);
 		break;
 	case OP_truncate:
-		resized(m, ev, ev->size);
+		resized(node, ev->size);
 		break;
 	case OP_chmod:
-		chmoded(m, ev);
+		chmoded(node, ev);
 		break;
 	case OP_getattr:
 	case OP_readlink:

@@ -60,6 +60,8 @@ void scene_tree(struct scene *m, const struct tree_entry *entry);
 /* What a successful event does to names, sizes and modes; failed ones change nothing. Handles are
  * the caller's: scene_open(), scene_close(). */
 void scene_event(struct scene *m, const struct event *ev);
+/* The same for an event whose ev->file is known to be `node`. */
+void scene_event_on(struct scene *m, const struct event *ev, struct node *node);
 
 struct node *scene_node(const struct scene *m, uint64_t id);
 /* NULL if the trace never said anything about this name. */

@@ -32,7 +32,8 @@ bool window_idle(struct window *w);
 /* Steps finished so far, counted in the order of the trace. */
 uint64_t window_progress(const struct window *w);
 
-/* A step's place, 0 .. size - 1, and back: for tables beside the window. */
+/* A step's place, 0 .. size - 1, and back: for tables beside the window. A place belongs to another
+ * step as soon as this one is finished, so nothing may be found through it after that. */
 uint32_t window_index(const struct window *w, const struct step *step);
 struct step *window_step(struct window *w, uint32_t place);
 uint32_t window_size(const struct window *w);
