@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -601,6 +602,13 @@ bool inode_take_changed(struct inode *dir)
 	return dir->changed && atomic_exchange(&dir->changed, false);
 }
 
+void inode_name(struct inode_table *t, const struct inode *i, char *out, size_t size)
+{
+	pthread_mutex_lock(&t->lock);
+	snprintf(out, size, "%s", i->name ? i->name : "");
+	pthread_mutex_unlock(&t->lock);
+}
+
 bool inode_name_ends(struct inode_table *t, const struct inode *i, const char *end)
 {
 	pthread_mutex_lock(&t->lock);
@@ -651,8 +659,12 @@ int inode_table_open(struct inode_table **ret, int source_fd, struct error *err)
 	t = ALLOC(struct inode_table);
 	pthread_mutex_init(&t->lock, NULL);
 	t->root_fd = source_fd;
-	t->root = (struct inode){
-		.key = s.key, .id = ROOT_ID, .dev = s.st.st_dev, .fd = source_fd, .keep = true};
+	t->root = (struct inode){.key = s.key,
+		.changed = true,
+		.id = ROOT_ID,
+		.dev = s.st.st_dev,
+		.fd = source_fd,
+		.keep = true};
 	t->last_id = ROOT_ID;
 	map_put(&t->idents, s.key.a, s.key.b, ROOT_ID);
 	map_put(&t->live, s.key.a, s.key.b, (uintptr_t)&t->root);

@@ -88,7 +88,9 @@ void inode_changed(struct inode *dir);
 /* Since the last question? */
 bool inode_take_changed(struct inode *dir);
 
-/* Does the last name seen of it end so? */
+/* The last name seen of it, "" if it has none; cut to what fits. */
+void inode_name(struct inode_table *t, const struct inode *i, char *out, size_t size);
+/* Does that name end so? */
 bool inode_name_ends(struct inode_table *t, const struct inode *i, const char *end);
 
 #endif

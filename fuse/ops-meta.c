@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Attributes: stat, chmod, chown, times, truncate, extended attributes, flags. */
 #include <errno.h>
+#include <limits.h>
 #include <linux/fs.h>
 #include <string.h>
 
@@ -35,6 +36,15 @@ static void reply_statx(struct scope *rec, int fd)
 	kernel_reply_statx(rec->req, &stx, rec->worker->capture->timeout);
 }
 
+/* To check permissions in a directory that changed, the kernel asks by itself. */
+static bool is_kernels_getattr(struct capture *c, struct inode *dir, uint32_t tid)
+{
+	char name[NAME_MAX + 1];
+
+	inode_name(c->inodes, dir, name, sizeof(name));
+	return !tasks_call_stats(c->tasks, tid, name[0] ? name : basename(c->path));
+}
+
 void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct capture *c = reply_capture(req);
@@ -43,8 +53,7 @@ void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 
 	RECORD(rec, req, getattr);
 	set_file(&rec, i, handle_if_given(fi));
-	/* To check permissions in a directory that changed, the kernel asks by itself. */
-	if (inode_take_changed(i) && rec.on && !tasks_call_stats(c->tasks, rec.tid))
+	if (inode_take_changed(i) && rec.on && is_kernels_getattr(c, i, rec.tid))
 		scope_derived(&rec);
 	auto_pin struct inode_pin pin = inode_pin(c->inodes, i);
 	if (kernel_call()->is_statx) {

@@ -361,37 +361,52 @@ static void read_string(uint32_t tid, uint64_t address, char out[PATH_MAX])
 	}
 }
 
+/* What the path that a thread passed ends in, in `path`; "" for an empty one. */
+static const char *last_component(uint32_t tid, uint64_t address, char path[PATH_MAX])
+{
+	read_string(tid, address, path);
+	size_t len = strlen(path);
+	while (len > 1 && path[len - 1] == '/')
+		path[--len] = 0;
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
 bool tasks_call_makes(struct tasks *c, uint32_t tid, const char *name)
 {
 	char path[PATH_MAX];
 	struct call call;
 	const struct making_call *m = read_call(c, tid, &call) ? making_call(&call) : NULL;
 
-	if (!m)
-		return false;
-	read_string(tid, call.args[m->path], path);
-	size_t len = strlen(path), name_len = strlen(name);
-	while (len && path[len - 1] == '/')
-		path[--len] = 0;
-	return len >= name_len && !strcmp(path + len - name_len, name) &&
-	       (len == name_len || path[len - name_len - 1] == '/');
+	return m && !strcmp(last_component(tid, call.args[m->path], path), name);
 }
 
-bool tasks_call_stats(struct tasks *c, uint32_t tid)
+/* Which argument of a call for attributes is its path: -1 = it has none, -2 = another call. */
+static int stat_path(const struct call *call)
 {
-	struct call call;
-
-	if (!read_call(c, tid, &call))
-		return false;
-	switch (call.number) {
+	switch (call->number) {
 #ifdef SYS_stat
 	case SYS_stat:
 	case SYS_lstat:
+		return 0;
 #endif
 	case SYS_fstat:
+		return -1;
 	case SYS_newfstatat:
 	case SYS_statx:
-		return true;
+		return 1;
 	}
-	return false;
+	return -2;
+}
+
+bool tasks_call_stats(struct tasks *c, uint32_t tid, const char *name)
+{
+	char path[PATH_MAX];
+	struct call call;
+	int at = read_call(c, tid, &call) ? stat_path(&call) : -2;
+
+	if (at < 0)
+		return at == -1;
+	const char *last = last_component(tid, call.args[at], path);
+	return !*last || !strcmp(last, name) || !strcmp(last, ".") || !strcmp(last, "..");
 }

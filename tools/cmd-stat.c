@@ -19,6 +19,7 @@
 /* Of one operation. */
 struct op_stat {
 	uint64_t failed, bytes;
+	uint64_t derived; /* made by the kernel, in none of the other numbers */
 	struct hist took;
 };
 
@@ -63,11 +64,15 @@ static void count_event(struct stats *s, struct paths *paths, const struct event
 {
 	struct op_stat *op = &s->ops[ev->op];
 
-	hist_add(&op->took, ev->took_ns);
-	op->failed += ev->result < 0;
-	op->bytes += moved_bytes(ev);
 	s->elapsed_ns = max_u64(s->elapsed_ns, event_end_ns(ev));
-	count_class(&s->classes[paths_class(paths, ev->file ? ev->file : ev->dir)], ev);
+	if (ev->event_flags & EVENT_DERIVED) {
+		op->derived++;
+	} else {
+		hist_add(&op->took, ev->took_ns);
+		op->failed += ev->result < 0;
+		op->bytes += moved_bytes(ev);
+		count_class(&s->classes[paths_class(paths, ev->file ? ev->file : ev->dir)], ev);
+	}
 	paths_event(paths, ev);
 }
 
@@ -115,10 +120,11 @@ static json_t *ops_json(const struct stats *s)
 
 	for (unsigned i = 0; i < OP_LIMIT; i++) {
 		const struct op_stat *op = &s->ops[i];
-		if (!op->took.count)
+		if (!op->took.count && !op->derived)
 			continue;
 		json_object_set_new(json, op_name((enum op)i),
-			json_pack("{s:I,s:I,s:I,s:I,s:I,s:I}", "count", (json_int_t)op->took.count,
+			json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "count",
+				(json_int_t)op->took.count, "derived", (json_int_t)op->derived,
 				"failed", (json_int_t)op->failed, "bytes", (json_int_t)op->bytes,
 				"total_ns", (json_int_t)op->took.sum_ns, "mean_ns",
 				(json_int_t)mean_ns(&op->took), "p99_ns",
@@ -214,8 +220,8 @@ static int by_time(const void *a, const void *b)
 
 static void show_ops(const struct stats *s)
 {
-	static const char *const titles[] = {
-		"OPERATION", "COUNT", "FAILED", "BYTES", "TOTAL", "MEAN", "P99", "MAX"};
+	static const char *const titles[] = {"OPERATION", "COUNT", "FAILED", "BYTES", "TOTAL",
+		"MEAN", "P99", "MAX", "BY KERNEL"};
 	struct table *t = table_new();
 	unsigned order[OP_LIMIT];
 
@@ -226,7 +232,7 @@ static void show_ops(const struct stats *s)
 	columns(t, titles, ARRAY_SIZE(titles));
 	for (unsigned i = 0; i < OP_LIMIT; i++) {
 		const struct op_stat *op = &s->ops[order[i]];
-		if (!op->took.count)
+		if (!op->took.count && !op->derived)
 			continue;
 		text_cell(t, op_name((enum op)order[i]));
 		count_cell(t, op->took.count);
@@ -236,6 +242,7 @@ static void show_ops(const struct stats *s)
 		time_cell(t, mean_ns(&op->took));
 		time_cell(t, hist_quantile(&op->took, 0.99));
 		time_cell(t, op->took.max_ns);
+		count_cell(t, op->derived);
 	}
 	table_print(t, stdout);
 	table_free(t);
