@@ -43,12 +43,15 @@ static int check_part(void *arg, struct error *err)
 	return job->spec->workload->check(job->spec->settings, job->dir, err);
 }
 
-static const struct part {
+struct part {
 	const char *name;
 	int (*work)(void *arg, struct error *err);
 	bool measured; /* its progress and its CPU time are the run's */
-} prepare = {"prepare", prepare_part, false}, run = {"run", run_part, true},
-  check = {"check", check_part, false};
+};
+
+static const struct part prepare = {"prepare", prepare_part, false};
+static const struct part run = {"run", run_part, true};
+static const struct part check = {"check", check_part, false};
 
 /* A failure goes into the result and the command goes on, unless it is the user who stopped it. */
 static int keep_failure(

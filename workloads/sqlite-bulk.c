@@ -47,7 +47,7 @@ static int bulk_prepare(const void *settings, const char *dir, struct error *err
 {
 	const struct bulk *s = settings;
 	auto_sqlite sqlite3 *db = NULL;
-	int r = sqlite_open(&db, &s->db, dir, err);
+	int r = sqlite_create(&db, &s->db, dir, err);
 
 	return r ? r : sqlite_exec(db, schema, err);
 }

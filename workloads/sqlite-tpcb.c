@@ -79,7 +79,7 @@ static int tpcb_prepare(const void *settings, const char *dir, struct error *err
 	const struct tpcb *s = settings;
 	auto_sqlite sqlite3 *db = NULL;
 	auto_free char *branch_of_account = xasprintf("i / %" PRIu64 ",", s->accounts);
-	int r = sqlite_open(&db, &s->db, dir, err);
+	int r = sqlite_create(&db, &s->db, dir, err);
 
 	if (!r)
 		r = sqlite_exec(db, "begin", err);

@@ -123,6 +123,16 @@ int sqlite_open(
 	return r;
 }
 
+int sqlite_create(
+	sqlite3 **ret, const struct sqlite_settings *settings, const char *dir, struct error *err)
+{
+	auto_free char *path = xasprintf("%s/" DATABASE, dir);
+
+	if (!access(path, F_OK))
+		return error_set(err, EEXIST, "%s is there already; use an empty directory", path);
+	return sqlite_open(ret, settings, dir, err);
+}
+
 void sqlite_close(sqlite3 *db)
 {
 	sqlite3_close_v2(db);

@@ -40,8 +40,11 @@ extern const char *const sqlite_checkpoints[];
 			"how; passive is SQLite's own way, and may never end the WAL"              \
 	}
 
+/* A new database: an error if there is one. Otherwise as sqlite_open(). */
+int sqlite_create(
+	sqlite3 **ret, const struct sqlite_settings *settings, const char *dir, struct error *err);
 /*
- * Open (or create) the database `dir`/data.db as the settings say; temporary files go to `dir` too.
+ * Open the database `dir`/data.db as the settings say; temporary files go to `dir` too.
  * An error if SQLite falls back to another journal mode. Waits for other connections' locks for up
  * to a minute. `settings` must live as long as the connection.
  */
