@@ -275,12 +275,10 @@ void section_attribution(const struct layout *l, const struct view *v)
 	if (m.columns.count) {
 		layout_heading(l, "WHERE THE TIME GOES");
 		layout_text(l, 2, "",
-			"Critical path of the median of the %s: the chain of calls that nothing "
-			"else "
-			"hid, by operation and kind of file; it adds up to the elapsed time. "
-			"(think) "
-			"is the application's CPU time, (dispatch) the way from the end of what a "
-			"call waited for to its start.",
+			"Critical path of the median of the %s (of two in the middle, the faster): "
+			"the chain of calls that nothing else hid, by operation and kind of file; "
+			"it adds up to the elapsed time. (think) is the application's CPU time, "
+			"(dispatch) the way from the end of what a call waited for to its start.",
 			run_words(RUN_REPLAY, v->mode, runs));
 		print_matrix(l, &m);
 		print_differences(l, v);

@@ -172,7 +172,9 @@ static int finish(struct request *q, int failed, struct error *err)
 	struct error report_error = {0};
 
 	if (!b->results->runs.count)
-		return failed;
+		return access(b->trace_path, F_OK)
+		               ? failed
+		               : error_wrap(err, "unfinished (the trace lies in %s)", b->dir);
 	report_conclude(b->results);
 	int r = results_write(b->results, b->results_path, &report_error);
 	if (!r)
