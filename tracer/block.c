@@ -565,6 +565,18 @@ static bool get_counts(struct block_reader *b, struct cursor *c, uint8_t *ops, u
 	return !c->bad && total == b->info.events;
 }
 
+/* In all columns of the block together. */
+static size_t values_in(const struct block_reader *b, const uint8_t *ops, unsigned count)
+{
+	size_t values = 2 * (size_t)b->info.events;
+
+	for (unsigned i = 0; i < count; i++) {
+		size_t columns = b->table->rows[ops[i]].arg_count + ROW_COLUMNS - COL_RESULT;
+		values += b->left[ops[i]] * columns;
+	}
+	return values;
+}
+
 /* A prediction may use only what is decoded before: thread, op, handle, file, size, the rest. */
 static unsigned usable(const struct row *row, unsigned column)
 {
@@ -718,12 +730,12 @@ const char *block_open(struct block_reader *b, const void *payload, size_t size)
 	b->done = 0;
 	b->info.events = 0;
 	b->bad = false;
-	unpacker_reset(b->unpacker);
 	model_clear(b->model);
 	if (!get_info(&c, &b->info))
 		return "the block's head is malformed";
 	if (!get_counts(b, &c, ops, &count))
 		return "the block's counts of operations are malformed";
+	unpacker_reset(b->unpacker, values_in(b, ops, count));
 	if (!get_columns(b, &c, ops, count))
 		return "a column of the block is malformed";
 	if (!get_strings(b, &c))

@@ -270,10 +270,6 @@ struct unpacker *unpacker_new(void)
 	struct unpacker *u = ALLOC(struct unpacker);
 
 	u->zstd = ZSTD_createDCtx();
-	u->limit = (size_t)BLOCK_EVENTS * (ROW_ARGS + 8);
-	/* Not touched before it is used: a block of usual size needs a tenth of it. */
-	u->symbols = xmalloc(u->limit);
-	u->values = xmalloc(u->limit * sizeof(*u->values));
 	return u;
 }
 
@@ -287,15 +283,22 @@ void unpacker_free(struct unpacker *u)
 	free(u);
 }
 
-void unpacker_reset(struct unpacker *u)
+void unpacker_reset(struct unpacker *u, size_t values)
 {
 	u->symbol_count = u->value_count = 0;
+	/* A column can have a dictionary, no larger than itself, and be decoded in one go. */
+	values *= 2;
+	if (values <= u->limit)
+		return;
+	u->limit = values;
+	u->symbols = xrealloc(u->symbols, values, 1);
+	u->values = xrealloc(u->values, values, sizeof(*u->values));
 }
 
-static bool open_dict(struct unpacker *u, struct cursor *c, struct column *col)
+static bool open_dict(struct unpacker *u, struct cursor *c, struct column *col, size_t count)
 {
 	col->value_count = get_u8(c);
-	if (u->value_count + col->value_count > u->limit)
+	if (col->value_count > count || col->value_count > u->limit - u->value_count)
 		return false;
 	uint64_t *values = &u->values[u->value_count];
 	for (unsigned i = 0; i < col->value_count; i++) {
@@ -360,7 +363,7 @@ bool column_open(struct unpacker *u, struct cursor *c, size_t count, bool *bad, 
 	if (ret->code.predict >= PREDICT_COUNT)
 		return false;
 	if (ret->dict) {
-		if (!open_dict(u, c, ret))
+		if (!open_dict(u, c, ret, count))
 			return false;
 	} else {
 		ret->shift = get_u8(c);

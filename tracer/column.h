@@ -65,8 +65,8 @@ struct column {
 struct unpacker;
 struct unpacker *unpacker_new(void);
 void unpacker_free(struct unpacker *u);
-/* Forget the columns of the last block. */
-void unpacker_reset(struct unpacker *u);
+/* Forget the columns of the last block; the next one has so many values in all its columns. */
+void unpacker_reset(struct unpacker *u, size_t values);
 /*
  * Take one packed column of `count` values from `c`. What it points to lives in the unpacker or
  * behind `c`, where COLUMN_SLACK bytes must be readable past the end. False if malformed; *bad is set

@@ -6,7 +6,7 @@
 #include "vec.h"
 
 /* Closed handles that are remembered, to tell "closed" from "never open". */
-#define CLOSED_MAX 65536
+#define CLOSED_MAX 4096
 
 struct open_handle {
 	uint64_t id, file;

@@ -129,8 +129,7 @@ static int read_header(struct trace_reader *r, uint8_t head[FRAME_HEADER_SIZE], 
 	return 1;
 }
 
-/* The next frame, whole and checked: 1, 0 at the end of the file, or -errno. */
-static int read_frame(struct trace_reader *r, struct error *err)
+static int read_whole_frame(struct trace_reader *r, struct error *err)
 {
 	uint8_t head[FRAME_HEADER_SIZE];
 	int e = read_header(r, head, err);
@@ -150,6 +149,19 @@ static int read_frame(struct trace_reader *r, struct error *err)
 	r->pos += FRAME_HEADER_SIZE + size;
 	e = expand(r, err);
 	return e < 0 ? e : 1;
+}
+
+/* The next frame, whole and checked: 1, 0 at the end of the file, or -errno. */
+static int read_frame(struct trace_reader *r, struct error *err)
+{
+	int e = read_whole_frame(r, err);
+
+	if (e < 0) {
+		/* There is no current frame, and asking again gives the same answer. */
+		r->head.type = 0;
+		r->pos = r->at;
+	}
+	return e;
 }
 
 /* ---- what the frames hold ---- */
