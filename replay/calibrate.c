@@ -27,7 +27,9 @@
 
 #define ROUNDS        200
 #define WARM_UP       4
-#define TRIAL_MAX_NS  (30 * NSEC_PER_MSEC)
+#define FEW_ROUNDS    9
+#define TRIAL_NS      (30 * NSEC_PER_MSEC)
+#define TRIAL_MAX_NS  (120 * NSEC_PER_MSEC) /* if there are only a few rounds so far */
 #define ALL_MAX_NS    (700 * NSEC_PER_MSEC)
 #define BLOCK         8192 /* a database page */
 #define FILE_SIZE     (UINT64_C(1) << 20)
@@ -36,7 +38,7 @@
 _Static_assert(OP_LIMIT <= 64, "a set of operations fits in 64 bits");
 
 /* Handle slots in the calibration's own table. */
-enum { HANDLE_FILE, HANDLE_DIR, HANDLE_OTHER };
+enum { HANDLE_FILE, HANDLE_DIRECT, HANDLE_DIR, HANDLE_OTHER };
 
 enum act {
 	ACT_NONE,
@@ -59,6 +61,8 @@ enum act {
 	ACT_RELEASEDIR,
 	ACT_READ,
 	ACT_WRITE,
+	ACT_READ_DIRECT,
+	ACT_WRITE_DIRECT,
 	ACT_FSYNC,
 	ACT_FDATASYNC,
 	ACT_FSYNCDIR,
@@ -109,6 +113,11 @@ static const struct step acts[ACT_COUNT] = {
 		.handle = HANDLE_FILE,
 		.size = BLOCK,
 		.content = CONTENT_RANDOM},
+	[ACT_READ_DIRECT] = {.op = OP_read, .handle = HANDLE_DIRECT, .size = BLOCK},
+	[ACT_WRITE_DIRECT] = {.op = OP_write,
+		.handle = HANDLE_DIRECT,
+		.size = BLOCK,
+		.content = CONTENT_RANDOM},
 	[ACT_FSYNC] = {.op = OP_fsync, .handle = HANDLE_FILE},
 	[ACT_FDATASYNC] = {.op = OP_fdatasync, .handle = HANDLE_FILE},
 	[ACT_FSYNCDIR] = {.op = OP_fsyncdir, .handle = HANDLE_DIR},
@@ -139,30 +148,32 @@ struct trial {
 	enum act after[2];
 };
 
-static const struct trial trials[OP_LIMIT] = {
-	[OP_lookup] = {.measured = ACT_LOOKUP},
-	[OP_getattr] = {.measured = ACT_GETATTR},
-	[OP_mkdir] = {.measured = ACT_MKDIR, .after = {ACT_RMDIR}},
-	[OP_rmdir] = {.before = {ACT_MKDIR}, .measured = ACT_RMDIR},
-	[OP_unlink] = {.before = {ACT_CREATE, ACT_RELEASE}, .measured = ACT_UNLINK},
-	[OP_symlink] = {.measured = ACT_SYMLINK, .after = {ACT_UNLINK_SYMLINK}},
-	[OP_rename] = {.measured = ACT_RENAME, .after = {ACT_RENAME_BACK}},
-	[OP_link] = {.measured = ACT_LINK, .after = {ACT_UNLINK_LINK}},
-	[OP_open] = {.measured = ACT_OPEN, .after = {ACT_RELEASE}},
-	[OP_create] = {.measured = ACT_CREATE, .after = {ACT_RELEASE, ACT_UNLINK}},
-	[OP_tmpfile] = {.measured = ACT_TMPFILE, .after = {ACT_RELEASE}},
-	[OP_read] = {.measured = ACT_READ},
-	[OP_write] = {.measured = ACT_WRITE},
-	[OP_release] = {.before = {ACT_OPEN}, .measured = ACT_RELEASE},
-	[OP_fsync] = {.before = {ACT_WRITE}, .measured = ACT_FSYNC},
-	[OP_fdatasync] = {.before = {ACT_WRITE}, .measured = ACT_FDATASYNC},
-	[OP_opendir] = {.measured = ACT_OPENDIR, .after = {ACT_RELEASEDIR}},
-	[OP_releasedir] = {.before = {ACT_OPENDIR}, .measured = ACT_RELEASEDIR},
-	[OP_fsyncdir] = {.measured = ACT_FSYNCDIR},
-	[OP_setxattr] = {.measured = ACT_SETXATTR},
-	[OP_getxattr] = {.before = {ACT_SETXATTR}, .measured = ACT_GETXATTR},
-	[OP_fallocate] = {.measured = ACT_ALLOCATE, .after = {ACT_PUNCH}},
-	[OP_truncate] = {.measured = ACT_GROW, .after = {ACT_SHRINK}},
+static const struct trial trials[] = {
+	{.measured = ACT_LOOKUP},
+	{.measured = ACT_GETATTR},
+	{.measured = ACT_MKDIR, .after = {ACT_RMDIR}},
+	{.before = {ACT_MKDIR}, .measured = ACT_RMDIR},
+	{.before = {ACT_CREATE, ACT_RELEASE}, .measured = ACT_UNLINK},
+	{.measured = ACT_SYMLINK, .after = {ACT_UNLINK_SYMLINK}},
+	{.measured = ACT_RENAME, .after = {ACT_RENAME_BACK}},
+	{.measured = ACT_LINK, .after = {ACT_UNLINK_LINK}},
+	{.measured = ACT_OPEN, .after = {ACT_RELEASE}},
+	{.measured = ACT_CREATE, .after = {ACT_RELEASE, ACT_UNLINK}},
+	{.measured = ACT_TMPFILE, .after = {ACT_RELEASE}},
+	{.measured = ACT_READ},
+	{.measured = ACT_WRITE},
+	{.measured = ACT_READ_DIRECT},
+	{.measured = ACT_WRITE_DIRECT},
+	{.before = {ACT_OPEN}, .measured = ACT_RELEASE},
+	{.before = {ACT_WRITE}, .measured = ACT_FSYNC},
+	{.before = {ACT_WRITE}, .measured = ACT_FDATASYNC},
+	{.measured = ACT_OPENDIR, .after = {ACT_RELEASEDIR}},
+	{.before = {ACT_OPENDIR}, .measured = ACT_RELEASEDIR},
+	{.measured = ACT_FSYNCDIR},
+	{.measured = ACT_SETXATTR},
+	{.before = {ACT_SETXATTR}, .measured = ACT_GETXATTR},
+	{.measured = ACT_ALLOCATE, .after = {ACT_PUNCH}},
+	{.measured = ACT_GROW, .after = {ACT_SHRINK}},
 };
 
 /* Where trials are made: a directory of their own, and a ring. */
@@ -200,7 +211,7 @@ static struct step step_of(const struct bench *b, enum act act)
 {
 	struct step step = acts[act];
 
-	if (act == ACT_READ || act == ACT_WRITE)
+	if (step.op == OP_read || step.op == OP_write)
 		step.offset = b->round * BLOCK % FILE_SIZE;
 	return step;
 }
@@ -277,13 +288,20 @@ static uint64_t worker_switches(void)
 	return sum;
 }
 
+static bool go_on(int rounds, uint64_t took_ns)
+{
+	if (rounds == ROUNDS)
+		return false;
+	return rounds == 0 || took_ns < (rounds < FEW_ROUNDS ? TRIAL_MAX_NS : TRIAL_NS);
+}
+
 /* Both ways by turns. The number of pairs measured, or -errno if the operation does not work here. */
 static int take_turns(struct bench *b, const struct trial *t, uint64_t *sync_ns, uint64_t *ring_ns)
 {
-	uint64_t deadline = now_ns() + TRIAL_MAX_NS;
+	uint64_t start = now_ns();
 	int count = 0;
 
-	while (count < ROUNDS && (count == 0 || now_ns() < deadline)) {
+	while (go_on(count, now_ns() - start)) {
 		int64_t r = measure(b, t, false, &sync_ns[count]);
 		if (r >= 0)
 			r = measure(b, t, true, &ring_ns[count]);
@@ -294,9 +312,14 @@ static int take_turns(struct bench *b, const struct trial *t, uint64_t *sync_ns,
 	return count;
 }
 
-static void try_op(struct bench *b, enum op op, struct result_run *run)
+/* "write", "write (direct)" */
+static void row_name(enum op op, bool direct, char name[24])
 {
-	const struct trial *t = &trials[op];
+	snprintf(name, 24, "%s%s", op_name(op), direct ? " (direct)" : "");
+}
+
+static void try_one(struct bench *b, const struct trial *t, struct result_run *run)
+{
 	uint64_t sync_ns[ROUNDS], ring_ns[ROUNDS];
 
 	for (unsigned i = 0; i < WARM_UP; i++)
@@ -312,32 +335,34 @@ static void try_op(struct bench *b, enum op op, struct result_run *run)
 		.ring_ns = median(ring_ns, (size_t)count),
 		.inline_ = punted * MOSTLY_INLINE < (uint64_t)count,
 	};
-	snprintf(row.op, sizeof(row.op), "%s", op_name(op));
+	row_name((enum op)acts[t->measured].op, acts[t->measured].handle == HANDLE_DIRECT, row.op);
 	vec_push(&run->calibration, row);
 }
 
-static int open_file(struct bench *b, bool direct)
+/* A file of FILE_SIZE bytes in a handle slot. */
+static int make_file(struct bench *b, const char *name, uint32_t handle, unsigned flags)
 {
-	struct step create = acts[ACT_CREATE];
-	const struct step_args args = {.name = "file", .mode = 0600};
-
-	create.handle = HANDLE_FILE;
-	create.args = &args;
-	create.flags |= direct ? O_DIRECT : 0;
-	int64_t r = step_sync(&b->ctx, &create);
-	return direct && r == -EINVAL ? open_file(b, false) : (int)r;
-}
-
-/* The file that is read and written: FILE_SIZE bytes, cached unless direct. */
-static int make_file(struct bench *b, bool direct)
-{
+	const struct step_args args = {.name = name, .mode = 0600};
+	struct step create = {.op = OP_create, .handle = handle, .flags = O_RDWR | flags};
 	struct step write = acts[ACT_WRITE];
-	struct step opendir = acts[ACT_OPENDIR];
 
-	int r = open_file(b, direct);
+	create.args = &args;
+	write.handle = handle;
+	int r = (int)step_sync(&b->ctx, &create);
 	for (write.offset = 0; r >= 0 && write.offset < FILE_SIZE; write.offset += BLOCK)
 		r = (int)step_sync(&b->ctx, &write);
+	return r;
+}
+
+/* What the trials work on. A target without O_DIRECT has no trials of it. */
+static int make_files(struct bench *b)
+{
+	struct step opendir = acts[ACT_OPENDIR];
+
 	opendir.handle = HANDLE_DIR;
+	int r = make_file(b, "file", HANDLE_FILE, 0);
+	if (r >= 0)
+		(void)make_file(b, "direct", HANDLE_DIRECT, O_DIRECT);
 	return r < 0 ? r : (int)step_sync(&b->ctx, &opendir);
 }
 
@@ -356,7 +381,7 @@ static void bench_done(struct bench *b)
 }
 #define auto_bench __attribute__((cleanup(bench_done)))
 
-static int bench_init(struct bench *b, const struct payload *payload, bool direct)
+static int bench_init(struct bench *b, const struct payload *payload)
 {
 	char name[64];
 
@@ -370,7 +395,7 @@ static int bench_init(struct bench *b, const struct payload *payload, bool direc
 	b->ctx.payload = payload;
 	b->ctx.buffer = xaligned(4096, PAYLOAD_SIZE);
 	int r = files_new(&b->ctx.files, b->dir_fd, NULL);
-	return r < 0 ? r : make_file(b, direct);
+	return r < 0 ? r : make_files(b);
 }
 
 /* As engine_ring() sets up its own, because the flags change what a call costs. */
@@ -381,8 +406,8 @@ static bool ring_init(struct io_uring *ring)
 	       io_uring_queue_init(4, ring, 0) == 0;
 }
 
-int calibrate(int root_fd, const struct payload *payload, uint64_t ops, bool direct,
-	struct result_run *run, struct error *err)
+int calibrate(int root_fd, const struct payload *payload, uint64_t ops, struct result_run *run,
+	struct error *err)
 {
 	struct bench bench auto_bench = {.root_fd = root_fd, .dir_fd = -1};
 	uint64_t deadline = now_ns() + ALL_MAX_NS;
@@ -390,12 +415,24 @@ int calibrate(int root_fd, const struct payload *payload, uint64_t ops, bool dir
 	bench.has_ring = ring_init(&bench.ring);
 	if (!bench.has_ring)
 		return 0;
-	int r = bench_init(&bench, payload, direct);
+	int r = bench_init(&bench, payload);
 	if (r < 0)
 		return error_errno(err, r, "cannot calibrate in the target");
-	for (unsigned op = 0; op < OP_LIMIT && now_ns() < deadline; op++)
-		if ((ops >> op & 1) && trials[op].measured != ACT_NONE &&
-			step_uring_has((enum op)op))
-			try_op(&bench, (enum op)op, run);
+	for (size_t i = 0; i < ARRAY_SIZE(trials) && now_ns() < deadline; i++) {
+		enum op op = (enum op)acts[trials[i].measured].op;
+		if ((ops >> op & 1) && step_uring_has(op))
+			try_one(&bench, &trials[i], run);
+	}
 	return 0;
+}
+
+struct result_calibration *calibration_of(const struct result_run *run, enum op op, bool direct)
+{
+	char name[24];
+
+	row_name(op, direct, name);
+	vec_each (row, &run->calibration)
+		if (!strcmp(row->op, name))
+			return row;
+	return NULL;
 }

@@ -11,15 +11,19 @@
 #ifndef CALIBRATE_H
 #define CALIBRATE_H
 
+#include "op.h"
 #include "payload.h"
 #include "result.h"
 
 /*
- * Adds a row to run->calibration for each operation of `ops` that has a form in the ring and works
- * here; without io_uring on this machine there are none. `direct`: files are opened with O_DIRECT
- * if the target takes it. Takes at most about a second, and less than 50 ms per operation.
+ * Adds a row to run->calibration for each operation of `ops` (bits: 1 << enum op) that has a form in
+ * the ring and works here; reads and writes have a second one with O_DIRECT where the target takes
+ * it. Without io_uring on this machine there are none. Takes at most about a second.
  */
-int calibrate(int root_fd, const struct payload *payload, uint64_t ops, bool direct,
-	struct result_run *run, struct error *err);
+int calibrate(int root_fd, const struct payload *payload, uint64_t ops, struct result_run *run,
+	struct error *err);
+
+/* The row of an operation, or NULL. */
+struct result_calibration *calibration_of(const struct result_run *run, enum op op, bool direct);
 
 #endif

@@ -68,8 +68,3 @@ int engine_null(struct engine *e, struct error *err)
 	}
 	return r;
 }
-
-int engine_auto(struct engine *e, struct error *err)
-{
-	return engine_lanes(e, err);
-}

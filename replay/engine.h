@@ -24,10 +24,11 @@ struct engine {
 	struct window *window;
 	struct files *files;
 	const struct payload *payload;
+	const struct survey *survey;
 	struct record *const *records; /* one per lane */
 	uint32_t lane_count;           /* known before the start; <= PLAN_MAX_LANES */
 	uint64_t started_ns;           /* set by the engine: when the lanes were let go */
-	struct result_run *run;        /* for calibration rows */
+	struct result_run *run;        /* its calibration says what the ring costs here */
 	struct progress *progress;     /* total = steps; engines update it now and then */
 };
 
@@ -36,6 +37,9 @@ int engine_lanes(struct engine *e, struct error *err);
 int engine_ring(struct engine *e, struct error *err);
 int engine_auto(struct engine *e, struct error *err);
 int engine_null(struct engine *e, struct error *err);
+
+/* Drop the calibration of calls that the trace does not make; note who carries the others. */
+void engine_note_calibration(struct engine *e, bool in_ring);
 
 /* The context of one lane or loop; the buffer is made here. */
 void engine_context(const struct engine *e, struct replay_context *ret);

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "calibrate.h"
 #include "clock.h"
 #include "engine.h"
 #include "progress.h"
@@ -99,6 +100,17 @@ static void name_run(struct result_run *run, const struct replay_options *option
 	snprintf(run->engine, sizeof(run->engine), "%s", replay_engine_names[options->engine]);
 }
 
+int replay_calibrate(int root_fd, const struct replay_options *options, struct result_run *run,
+	struct error *err)
+{
+	if (options->engine != ENGINE_AUTO && options->engine != ENGINE_RING)
+		return 0;
+	struct payload *payload = payload_new();
+	int r = calibrate(root_fd, payload, UINT64_MAX, run, err);
+	payload_free(payload);
+	return r;
+}
+
 int replay_run(struct trace_reader *trace, int root_fd, const struct replay_options *options,
 	struct result_run *run, struct error *err)
 {
@@ -118,6 +130,7 @@ int replay_run(struct trace_reader *trace, int root_fd, const struct replay_opti
 		.window = p.window,
 		.files = p.files,
 		.payload = p.payload,
+		.survey = compiler_survey(p.compiler),
 		.records = p.records,
 		.lane_count = p.lanes,
 		.run = run,

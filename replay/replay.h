@@ -44,7 +44,7 @@ struct replay_options {
 	enum replay_mode mode;
 	enum replay_engine engine;
 	unsigned window;   /* steps in memory; 0 = the default */
-	unsigned loops;    /* rings; 0 = one per CPU, at most as many as lanes */
+	unsigned loops;    /* of the ring; 0 = one; at most as many as lanes */
 	bool keep_owners;  /* chown as in the trace (root only) */
 	bool no_direct;    /* drop O_DIRECT where the target refuses it */
 	const char *label; /* phase name for the progress line */
@@ -55,8 +55,16 @@ int replay_prepare(struct trace_reader *trace, int root_fd, const struct replay_
 	struct error *err);
 
 /*
- * Replay every event once. `run` is zeroed by the caller and gets elapsed time, counts, classes,
- * calibration and divergences; a divergence is not an error of this function. Rewinds the reader.
+ * For the engines that may use the ring: measure what it costs here, into run->calibration. It makes
+ * and removes files, so it comes before the caches are dropped and counters are read.
+ */
+int replay_calibrate(int root_fd, const struct replay_options *options, struct result_run *run,
+	struct error *err);
+
+/*
+ * Replay every event once. `run` is the caller's, zero but for its calibration, and gets elapsed
+ * time, counts, classes and divergences; a divergence is not an error of this function. Rewinds the
+ * reader.
  */
 int replay_run(struct trace_reader *trace, int root_fd, const struct replay_options *options,
 	struct result_run *run, struct error *err);

@@ -737,6 +737,7 @@ int engine_ring(struct engine *e, struct error *err)
 {
 	struct ring ring;
 
+	engine_note_calibration(e, true);
 	ring_init(&ring, e);
 	start_loops(&ring);
 	loop_main(&ring.loops[0]);

@@ -2,6 +2,7 @@
 #include "survey.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -72,6 +73,8 @@ static int survey_event(struct survey *s, const struct event *ev, struct error *
 		return 0;
 	}
 	s->steps++;
+	s->by_op[ev->op]++;
+	s->direct += (ev->op == OP_read || ev->op == OP_write) && (ev->flags & O_DIRECT);
 	s->knows_cpu |= ev->cpu_ns != 0;
 	if (!ev->thread)
 		return 0;
@@ -79,7 +82,7 @@ static int survey_event(struct survey *s, const struct event *ev, struct error *
 	if (ev->start_ns < t->first_ns)
 		t->first_ns = ev->start_ns;
 	t->last_ns = max_u64(t->last_ns, event_end_ns(ev));
-	(void)survey_lane(t, ev);
+	s->overlapped += survey_lane(t, ev) > 0;
 	return 0;
 }
 

@@ -24,10 +24,13 @@ struct thread_lanes {
 
 struct survey {
 	uint64_t events;
-	uint64_t steps;   /* events to replay */
-	uint64_t derived; /* made by the kernel: not replayed */
-	uint64_t flushes; /* part of the release that follows: not replayed */
-	bool knows_cpu;   /* CPU times were captured */
+	uint64_t steps;           /* events to replay */
+	uint64_t derived;         /* made by the kernel: not replayed */
+	uint64_t flushes;         /* part of the release that follows: not replayed */
+	uint64_t by_op[OP_LIMIT]; /* of the steps */
+	uint64_t overlapped; /* calls made while another one of the same thread was under way */
+	uint64_t direct;     /* reads and writes with O_DIRECT */
+	bool knows_cpu;      /* CPU times were captured */
 	uint32_t lane_count;
 	VEC(struct thread_lanes) threads; /* by thread of the trace */
 };

@@ -26,6 +26,11 @@ static int prepare(struct replay_job *job, struct target_run *m, struct error *e
 	return replay_prepare(job->trace, target_root_fd(m->target), &job->options, err);
 }
 
+static int calibrate(struct replay_job *job, struct target_run *m, struct error *err)
+{
+	return replay_calibrate(target_root_fd(m->target), &job->options, m->run, err);
+}
+
 static int settle(struct replay_job *job, struct target_run *m, struct error *err)
 {
 	return target_run_settle(m, err);
@@ -67,6 +72,7 @@ int replay_on_target(struct replay_job *job, struct target *t, uint64_t repeat,
 		int (*run)(struct replay_job *job, struct target_run *m, struct error *err);
 	} parts[] = {
 		{"starting state", prepare},
+		{"calibration", calibrate},
 		{"sync", settle},
 		{"replay", replay},
 		{"sync", end},
