@@ -43,15 +43,6 @@ struct compiler {
 
 /* ---- check ---- */
 
-static bool name_ok(struct text name)
-{
-	if (name.size == 0 || name.size > MAX_NAME || memchr(name.data, '/', name.size) ||
-		memchr(name.data, '\0', name.size))
-		return false;
-	return !(
-		name.data[0] == '.' && (name.size == 1 || (name.size == 2 && name.data[1] == '.')));
-}
-
 static bool attribute_ok(const struct event *ev)
 {
 	if (ev->name.size == 0 || ev->name.size > MAX_NAME ||
@@ -89,7 +80,8 @@ static const char *check_arg(const struct event *ev, const struct op_arg *arg)
 			return !attribute_ok(ev) ? "the name of the attribute is malformed"
 			       : !attribute_may_change(ev) ? "such attributes are not replayed"
 			                                   : NULL;
-		return name_ok(*event_text(ev, arg)) ? NULL : "a name in it is not a plain name";
+		return scene_name_ok(*event_text(ev, arg)) ? NULL
+		                                           : "a name in it is not a plain name";
 	case KIND_BYTES:
 		return event_text(ev, arg)->size > MAX_VALUE ? "its value is too long" : NULL;
 	case KIND_OFFSET:
@@ -600,8 +592,7 @@ static int read_tree(struct compiler *c, struct error *err)
 
 	while (r == 0 && (r = trace_reader_tree(c->trace, &entry, err)) == 1) {
 		r = 0;
-		if (entry.id == TREE_ROOT || name_ok(entry.name))
-			scene_tree(c->scene, &entry);
+		scene_tree(c->scene, &entry);
 	}
 	return r;
 }

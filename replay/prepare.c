@@ -24,6 +24,7 @@
 #include "plan.h"
 #include "progress.h"
 #include "replay.h"
+#include "scene.h"
 #include "vec.h"
 
 /* Where an entry was made: a directory's slot, or the first name of a file for its other links. */
@@ -50,12 +51,6 @@ static const struct made *made_of(const struct prepare *p, uint64_t id)
 	const uint64_t *index = map_get(&p->by_id, id, 0);
 
 	return index ? &p->made.at[*index] : NULL;
-}
-
-static bool name_is_plain(const char *name, size_t size)
-{
-	return size > 0 && size <= 255 && strlen(name) == size && !strchr(name, '/') &&
-	       strcmp(name, ".") && strcmp(name, "..");
 }
 
 static int write_extent(
@@ -224,7 +219,7 @@ static int make_entry(struct prepare *p, const struct tree_entry *entry, struct 
 	auto_free char *name = xasprintf("%.*s", (int)entry->name.size, entry->name.data);
 	const struct made *parent = made_of(p, entry->parent);
 
-	if (!name_is_plain(name, entry->name.size) || !parent || parent->slot == SLOT_NONE)
+	if (!scene_name_ok(entry->name) || !parent || parent->slot == SLOT_NONE)
 		return error_set(err, 0,
 			"entry %" PRIu64 " of the trace's tree ('%.40s') is malformed", p->entries,
 			name);

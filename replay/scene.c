@@ -2,6 +2,7 @@
 #include "scene.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/falloc.h>
 #include <linux/fs.h>
 #include <string.h>
@@ -26,6 +27,15 @@ static void *map_pointer(const struct map *map, uint64_t a, uint64_t b)
 static void map_put_pointer(struct map *map, uint64_t a, uint64_t b, void *p)
 {
 	map_put(map, a, b, (uint64_t)(uintptr_t)p);
+}
+
+bool scene_name_ok(struct text name)
+{
+	if (name.size == 0 || name.size > NAME_MAX || memchr(name.data, '/', name.size) ||
+		memchr(name.data, '\0', name.size))
+		return false;
+	return !(
+		name.data[0] == '.' && (name.size == 1 || (name.size == 2 && name.data[1] == '.')));
 }
 
 uint64_t scene_name_hash(struct text name)
@@ -115,8 +125,9 @@ static void unbind(struct scene *m, uint64_t dir, struct text name)
 
 static void bind(struct scene *m, uint64_t dir, struct text name, struct node *node)
 {
+	if (!scene_name_ok(name))
+		return;
 	struct binding *b = scene_binding_new(m, dir, name);
-
 	if (b->node == node)
 		return;
 	unbind(m, dir, name);

@@ -67,6 +67,9 @@ struct node *scene_node(const struct scene *m, uint64_t id);
 /* NULL if the trace never said anything about this name. */
 struct binding *scene_binding(const struct scene *m, uint64_t dir, struct text name);
 struct binding *scene_binding_new(struct scene *m, uint64_t dir, struct text name);
+/* One component that can be looked up in a directory: not empty, ".", "..", nothing with '/' or NUL.
+ * Events and entries with other names change nothing here. */
+bool scene_name_ok(struct text name);
 /* The key of a name, for scene_forget_binding(). */
 uint64_t scene_name_hash(struct text name);
 

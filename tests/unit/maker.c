@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "rng.h"
+
 static void must(int r, const struct error *err)
 {
 	if (r < 0) {
@@ -85,5 +87,63 @@ void maker_put_next(struct maker *m, struct event ev)
 {
 	ev.start_ns = m->now_ns + 50;
 	ev.took_ns = 50;
+	maker_event(m, &ev);
+}
+
+static uint64_t random_number(struct rng *rng, enum arg_kind kind)
+{
+	switch (kind) {
+	case KIND_FILE:
+		return rng_below(rng, 12);
+	case KIND_HANDLE:
+		return rng_below(rng, 8);
+	case KIND_OFFSET:
+	case KIND_SIZE:
+		return rng_below(rng, 20) ? rng_below(rng, 40000)
+		                          : rng_next(rng) >> rng_below(rng, 60);
+	case KIND_MODE:
+		return (rng_below(rng, 2) ? S_IFREG : rng_next(rng) & S_IFMT) | 0700;
+	case KIND_FLAGS:
+		return rng_below(rng, 2) ? 2 : rng_next(rng) >> rng_below(rng, 64);
+	case KIND_NAME:
+	case KIND_NUMBER:
+	case KIND_TIME:
+	case KIND_BYTES:
+	case KIND_CONTENT:
+	case KIND_HASH:
+	case KIND_COUNT:
+		break;
+	}
+	return rng_below(rng, 4);
+}
+
+static struct text random_name(struct rng *rng)
+{
+	static const char *const names[] = {"a", "b", "c", "d", "..", "a/b", "", "user.a"};
+
+	return maker_text(names[rng_below(rng, sizeof(names) / sizeof(*names))]);
+}
+
+void maker_put_random(struct maker *m, struct rng *rng, unsigned threads)
+{
+	struct event ev = {.op = (enum op)rng_below(rng, OP_LIMIT)};
+	const struct op_desc *op = &op_descs[ev.op];
+
+	if (!op->name)
+		return;
+	for (unsigned i = 0; i < op->arg_count; i++) {
+		if (arg_is_text(&op->args[i]))
+			*event_text(&ev, &op->args[i]) = random_name(rng);
+		else
+			*event_number(&ev, &op->args[i]) =
+				random_number(rng, (enum arg_kind)op->args[i].kind);
+	}
+	ev.thread = (uint32_t)rng_below(rng, threads + 1);
+	ev.event_flags = rng_below(rng, 10) == 0;
+	ev.result = rng_below(rng, 4) ? (int64_t)rng_below(rng, 2) * 100 : -2;
+	ev.took_ns = rng_below(rng, 4) ? rng_below(rng, 100) : rng_below(rng, 5000);
+	uint64_t end = m->now_ns + rng_below(rng, 100);
+	ev.took_ns = ev.took_ns < end ? ev.took_ns : end;
+	ev.start_ns = end - ev.took_ns;
 	maker_event(m, &ev);
 }

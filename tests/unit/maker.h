@@ -31,4 +31,8 @@ void maker_event(struct maker *m, const struct event *ev);
 #define maker_put(m, ...) maker_put_next(m, (struct event){__VA_ARGS__})
 void maker_put_next(struct maker *m, struct event ev);
 
+/* Any event at all: small ids that often exist, a few names (some of them not allowed), any numbers. */
+struct rng;
+void maker_put_random(struct maker *m, struct rng *rng, unsigned threads);
+
 #endif

@@ -12,6 +12,7 @@
 #include "compile.h"
 #include "io.h"
 #include "maker.h"
+#include "rng.h"
 #include "vec.h"
 
 static char dir[] = "/tmp/test-compile-XXXXXX";
@@ -249,12 +250,15 @@ static void hostile_name(const char *data, size_t size)
 	maker_put(&b.maker, .op = OP_unlink, .thread = 1, .dir = 1, .name = name);
 	maker_put(&b.maker, .op = OP_rename, .thread = 1, .dir = 1, .name = maker_text("ok"),
 		.dir2 = 1, .name2 = name);
+	/* Nor may it be the way to a file that is named otherwise. */
+	maker_put(&b.maker, .op = OP_chmod, .thread = 1, .file = 5, .mode = 0777);
 	if (!bench_compile(&b))
 		return;
 	CHECK_EQ(next(&b), "");
 	CHECK_EQ(unresolved(&b, OP_mkdir), 1);
 	CHECK_EQ(unresolved(&b, OP_unlink), 1);
 	CHECK_EQ(unresolved(&b, OP_rename), 1);
+	CHECK_EQ(unresolved(&b, OP_chmod), 1);
 	bench_close(&b);
 }
 
@@ -374,4 +378,34 @@ TEST(slots_are_used_again)
 	CHECK_EQ(b.steps, 3 * rounds);
 	CHECK(highest < 4);
 	bench_close(&b);
+}
+
+/* Whatever a trace says: lanes count up, and waits point back. */
+TEST(random_events_give_sound_plans)
+{
+	for (uint64_t seed = 1; seed <= 6; seed++) {
+		uint32_t done[PLAN_MAX_LANES] = {0};
+		struct bench b;
+		struct rng rng;
+		bench_open(&b, 4);
+		b.options.order = (enum replay_order)(seed % 3);
+		rng_init(&rng, seed);
+		for (unsigned i = 0; i < 20000; i++)
+			maker_put_random(&b.maker, &rng, 4);
+		if (!bench_compile(&b))
+			return;
+		uint32_t lanes = compiler_survey(b.compiler)->lane_count;
+		const struct step *s = &b.draft.step;
+		while (*next(&b)) {
+			bool sound = s->lane < lanes && s->progress == ++done[s->lane];
+			for (unsigned i = 0; i < s->wait_count; i++)
+				sound &= s->waits[i].lane < lanes && s->waits[i].lane != s->lane &&
+				         s->waits[i].progress > 0 &&
+				         s->waits[i].progress <= done[s->waits[i].lane];
+			if (!CHECK(sound))
+				return;
+		}
+		CHECK(b.steps > 1000);
+		bench_close(&b);
+	}
 }

@@ -13,6 +13,7 @@
 #include "io.h"
 #include "maker.h"
 #include "replay.h"
+#include "rng.h"
 #include "vec.h"
 
 static char dir[] = "/tmp/test-replay-XXXXXX";
@@ -435,4 +436,27 @@ TEST(a_difference_is_shown_with_its_place)
 	CHECK_EQ(o.run.divergence.at[1].first,
 		"event 3 on short: expected 1, got Bad file descriptor");
 	outcome_done(&o);
+}
+
+/* It ends, adds up, and stays where it is. */
+TEST(random_events_are_survived)
+{
+	for (uint64_t seed = 1; seed <= 6; seed++) {
+		struct replay_options options = {.order = (enum replay_order)(seed % 3),
+			.engine = ENGINE_LANES,
+			.window = seed % 2 ? 16 : 0};
+		struct outcome o;
+		struct maker m;
+		struct rng rng;
+		trace_open(&m, 4);
+		rng_init(&rng, seed);
+		for (unsigned i = 0; i < 5000; i++)
+			maker_put_random(&m, &rng, 4);
+		replay(&m, &options, &o);
+		CHECK_EQ(o.result, 0);
+		CHECK(o.run.operations > 100);
+		CHECK_EQ(critical_sum(&o.run), o.run.elapsed_ns);
+		CHECK(o.differences >= 0);
+		outcome_done(&o);
+	}
 }
