@@ -98,6 +98,9 @@ static const struct code_list arg_codes[KIND_COUNT] = {
 	[KIND_HASH]    = CODES(DIFF(NEWEST), SAME(NONE)),
 };
 
+/* Of kinds without memories of their own. */
+static const struct code_list other_codes = CODES(SAME(NONE), SAME(THREAD), SAME(PATTERN1));
+
 static const struct code_list fixed_codes[] = {
 	[COL_RESULT - ROW_ARGS] = CODES(SAME(NONE), SAME(SIZE), SAME(PATTERN1), SAME(PATTERN2), SAME(FILE)),
 	[COL_FLAGS - ROW_ARGS]  = CODES(SAME(NONE), SAME(PATTERN1)),
@@ -174,7 +177,7 @@ static void draft_init(struct draft *d, struct model_key key, const struct code_
 
 static const struct code_list *arg_code_list(const struct row_arg *arg)
 {
-	return &arg_codes[arg->kind];
+	return arg->kind < KIND_COUNT ? &arg_codes[arg->kind] : &other_codes;
 }
 
 struct block_writer *block_writer_new(const struct op_table *table)

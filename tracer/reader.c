@@ -46,11 +46,18 @@ struct trace_reader {
 	VEC(struct trace_thread) threads;
 	uint64_t threads_to; /* THREADS frames before this have been taken */
 	struct trace_health health;
+	struct error fault; /* what is wrong with the file; from then on the only answer */
 };
+
+static int again(const struct trace_reader *r, struct error *err)
+{
+	return r->fault.code ? error_set(err, r->fault.code, "%s", r->fault.text) : 0;
+}
 
 static int bad(struct trace_reader *r, struct error *err, const char *what)
 {
-	return error_set(err, EBADMSG, "%s: byte %" PRIu64 ": %s", r->path, r->at, what);
+	error_set(&r->fault, EBADMSG, "%s: byte %" PRIu64 ": %s", r->path, r->at, what);
+	return again(r, err);
 }
 
 /* ---- frames ---- */
@@ -156,11 +163,8 @@ static int read_frame(struct trace_reader *r, struct error *err)
 {
 	int e = read_whole_frame(r, err);
 
-	if (e < 0) {
-		/* There is no current frame, and asking again gives the same answer. */
+	if (e < 0)
 		r->head.type = 0;
-		r->pos = r->at;
-	}
 	return e;
 }
 
@@ -407,6 +411,8 @@ int trace_reader_digest(struct trace_reader *r, char digest[65], struct error *e
 
 int trace_reader_tree(struct trace_reader *r, struct tree_entry *entry, struct error *err)
 {
+	if (r->fault.code)
+		return again(r, err);
 	for (;;) {
 		if (r->head.type == FRAME_TREE && cursor_left(&r->rest)) {
 			if (tree_decode(&r->rest, entry, &r->room))
@@ -458,6 +464,8 @@ static int next_in_block(struct trace_reader *r, struct event *ev, struct error 
 
 int trace_reader_next(struct trace_reader *r, struct event *ev, struct error *err)
 {
+	if (r->fault.code)
+		return again(r, err);
 	for (;;) {
 		int e = r->in_block ? next_in_block(r, ev, err) : 0;
 		if (e)
@@ -509,6 +517,7 @@ int trace_reader_rewind(struct trace_reader *r, struct error *err)
 	r->head.type = 0;
 	r->in_block = r->ended = r->seeked = false;
 	r->health = (struct trace_health){0};
+	r->fault.code = 0;
 	return 0;
 }
 
