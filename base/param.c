@@ -28,6 +28,25 @@ static int set_choice(const struct param *p, const char *value, unsigned *slot, 
 	return error_set(err, EINVAL, "%s: %s='%s' is not one of %s", what, p->key, value, list);
 }
 
+static int set_text(
+	const struct param *p, const char *value, char *slot, const char *what, struct error *err)
+{
+	size_t len = strlen(value);
+
+	if (len < p->min)
+		return error_set(err, EINVAL, "%s: %s is empty", what, p->key);
+	if (len >= p->max)
+		return error_set(err, ERANGE, "%s: %s is longer than %" PRIu64 " bytes", what,
+			p->key, p->max - 1);
+	memcpy(slot, value, len + 1);
+	return 0;
+}
+
+static bool is_text(const struct param *p)
+{
+	return p->type == PARAM_TEXT || p->type == PARAM_REST;
+}
+
 static int set_value(const struct param *p, const char *value, void *settings, const char *what,
 	struct error *err)
 {
@@ -38,6 +57,8 @@ static int set_value(const struct param *p, const char *value, void *settings, c
 
 	if (p->type == PARAM_CHOICE)
 		return set_choice(p, value, slot, what, err);
+	if (is_text(p))
+		return set_text(p, value, slot, what, err);
 	if (p->type == PARAM_SIZE)
 		r = parse_size(value, &number, p->key, err);
 	else
@@ -61,24 +82,49 @@ void param_defaults(const struct param *params, size_t count, void *settings)
 	}
 }
 
-static int set_pair(const struct param *params, size_t count, char *pair, void *settings,
-	const char *what, struct error *err)
+static const struct param *param_by_key(const struct param *params, size_t count, const char *key)
 {
-	char *value = strchr(pair, '=');
-
-	if (!value)
-		return error_set(err, EINVAL, "%s: '%s' is not key=value", what, pair);
-	*value++ = '\0';
 	for (size_t i = 0; i < count; i++)
-		if (!strcmp(params[i].key, pair))
-			return set_value(&params[i], value, settings, what, err);
+		if (!strcmp(params[i].key, key))
+			return &params[i];
+	return NULL;
+}
+
+static int unknown_key(const struct param *params, size_t count, const char *key, const char *what,
+	struct error *err)
+{
 	const char *near =
-		count ? nearest_name(pair, &params[0].key, count, sizeof(params[0])) : NULL;
+		count ? nearest_name(key, &params[0].key, count, sizeof(params[0])) : NULL;
+
 	if (near)
 		return error_set(
-			err, EINVAL, "%s: unknown key '%s'; did you mean '%s'?", what, pair, near);
+			err, EINVAL, "%s: unknown key '%s'; did you mean '%s'?", what, key, near);
 	return error_set(err, EINVAL, "%s: unknown key '%s'; 'fsreel workloads %s' lists the keys",
-		what, pair, what);
+		what, key, what);
+}
+
+/* The pair at *rest, which then stands at the next one or is NULL. */
+static int set_pair(const struct param *params, size_t count, char **rest, void *settings,
+	const char *what, struct error *err)
+{
+	char *pair = *rest;
+	char *value = pair + strcspn(pair, "=,");
+	bool is_pair = *value == '=';
+	const struct param *p = NULL;
+
+	if (is_pair) {
+		*value++ = '\0';
+		p = param_by_key(params, count, pair);
+	}
+	*rest = value;
+	if (!p || p->type != PARAM_REST)
+		strsep(rest, ",");
+	else
+		*rest = NULL;
+	if (!is_pair)
+		return *pair ? error_set(err, EINVAL, "%s: '%s' is not key=value", what, pair) : 0;
+	return p ? set_value(p, value, settings, what, err)
+	         : unknown_key(params, count, pair, what, err);
 }
 
 int param_parse(const struct param *params, size_t count, const char *text, void *settings,
@@ -86,38 +132,32 @@ int param_parse(const struct param *params, size_t count, const char *text, void
 {
 	auto_free char *copy = xstrdup(text ? text : "");
 	char *rest = copy;
+	int r = 0;
 
-	for (char *pair = strsep(&rest, ","); pair; pair = strsep(&rest, ",")) {
-		if (!*pair)
-			continue;
-		int r = set_pair(params, count, pair, settings, what, err);
-		if (r)
-			return r;
-	}
-	return 0;
+	while (rest && !r)
+		r = set_pair(params, count, &rest, settings, what, err);
+	return r;
 }
 
-void param_value(const struct param *p, const void *settings, char *out, size_t size)
+char *param_value(const struct param *p, const void *settings)
 {
 	const void *slot = (const char *)settings + p->offset;
 
 	if (p->type == PARAM_CHOICE)
-		snprintf(out, size, "%s", p->choices[*(const unsigned *)slot]);
-	else
-		snprintf(out, size, "%" PRIu64, *(const uint64_t *)slot);
+		return xstrdup(p->choices[*(const unsigned *)slot]);
+	if (is_text(p))
+		return xstrdup(slot);
+	return xasprintf("%" PRIu64, *(const uint64_t *)slot);
 }
 
 /* True if `settings` holds the default of `p`. */
 static bool is_default(const struct param *p, const void *settings)
 {
-	_Alignas(8) char initial[sizeof(uint64_t)] = {0};
-	struct param at_zero = *p;
-	char a[64], b[64];
+	auto_free void *initial = xcalloc(1, p->offset + max_u64(p->max * is_text(p), 8));
 
-	at_zero.offset = 0;
-	param_defaults(&at_zero, 1, initial);
-	param_value(&at_zero, initial, a, sizeof(a));
-	param_value(p, settings, b, sizeof(b));
+	param_defaults(p, 1, initial);
+	auto_free char *a = param_value(p, initial);
+	auto_free char *b = param_value(p, settings);
 	return !strcmp(a, b);
 }
 
@@ -126,10 +166,9 @@ char *param_format(const struct param *params, size_t count, const void *setting
 	struct bytes out = {0};
 
 	for (size_t i = 0; i < count; i++) {
-		char value[64];
 		if (is_default(&params[i], settings))
 			continue;
-		param_value(&params[i], settings, value, sizeof(value));
+		auto_free char *value = param_value(&params[i], settings);
 		if (out.size)
 			put_u8(&out, ',');
 		put_bytes(&out, params[i].key, strlen(params[i].key));

@@ -14,6 +14,8 @@ enum param_type {
 	PARAM_NUMBER, /* uint64_t within [min, max] */
 	PARAM_SIZE,   /* uint64_t bytes, with k/M/G/T, within [min, max] */
 	PARAM_CHOICE, /* unsigned: index into choices */
+	PARAM_TEXT,   /* char[max], NUL-terminated, at least min bytes long; ends at a comma */
+	PARAM_REST,   /* like PARAM_TEXT, but takes all that follows, commas too: the last key */
 };
 
 struct param {
@@ -21,7 +23,7 @@ struct param {
 	enum param_type type;
 	size_t offset;              /* into the settings struct */
 	const char *initial;        /* the default, as a user would write it */
-	uint64_t min, max;          /* numbers and sizes; max 0 = no limit */
+	uint64_t min, max;          /* numbers and sizes; max 0 = no limit. Texts: see above */
 	const char *const *choices; /* PARAM_CHOICE: NULL-terminated */
 	const char *help;           /* one line */
 };
@@ -36,7 +38,7 @@ int param_parse(const struct param *params, size_t count, const char *text, void
 /* "key=value,..." of every key that differs from its default; caller frees. */
 char *param_format(const struct param *params, size_t count, const void *settings);
 
-/* One value as text, into out[size]. */
-void param_value(const struct param *p, const void *settings, char *out, size_t size);
+/* One value as text; caller frees. */
+char *param_value(const struct param *p, const void *settings);
 
 #endif

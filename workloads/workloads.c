@@ -77,10 +77,17 @@ struct table *workloads_table(void)
 	return t;
 }
 
-/* "a | b | c", "bytes", or "number". */
+/* "a|b|c", or what kind of value it is. */
 static char *param_values(const struct param *p)
 {
-	char *text = xstrdup(p->type == PARAM_SIZE ? "SIZE" : p->type == PARAM_NUMBER ? "N" : "");
+	static const char *const kinds[] = {
+		[PARAM_NUMBER] = "N",
+		[PARAM_SIZE] = "SIZE",
+		[PARAM_CHOICE] = "",
+		[PARAM_TEXT] = "TEXT",
+		[PARAM_REST] = "TEXT to the end of SPEC",
+	};
+	char *text = xstrdup(kinds[p->type]);
 
 	for (unsigned i = 0; p->type == PARAM_CHOICE && p->choices[i]; i++) {
 		char *longer = xasprintf("%s%s%s", text, i ? "|" : "", p->choices[i]);

@@ -12,6 +12,7 @@ struct settings {
 	uint64_t clients;
 	unsigned journal;
 	uint64_t bytes;
+	char set[8], run[16];
 };
 
 static const char *const journals[] = {"wal", "delete", NULL};
@@ -20,6 +21,8 @@ static const struct param rows[] = {
 	{"journal", PARAM_CHOICE, offsetof(struct settings, journal), "wal", 0, 0, journals,
 		"mode"},
 	{"size", PARAM_SIZE, offsetof(struct settings, bytes), "1M", 4096, 0, NULL, "bytes"},
+	{"set", PARAM_TEXT, offsetof(struct settings, set), "", 0, 8, NULL, "a word"},
+	{"run", PARAM_REST, offsetof(struct settings, run), "true", 1, 16, NULL, "a command"},
 };
 
 static int parse(const char *text, struct settings *s, struct error *err)
@@ -54,6 +57,20 @@ TEST(values)
 	CHECK_EQ(s.bytes, 8192);
 }
 
+TEST(texts_end_at_a_comma_or_never)
+{
+	struct settings s;
+	struct error err;
+
+	CHECK_EQ(parse("", &s, &err), 0);
+	CHECK_EQ(s.set, "");
+	CHECK_EQ(s.run, "true");
+	CHECK_EQ(parse("set=a=b,size=8k,run=cp {a,b},c=1", &s, &err), 0);
+	CHECK_EQ(s.set, "a=b");
+	CHECK_EQ(s.bytes, 8192);
+	CHECK_EQ(s.run, "cp {a,b},c=1");
+}
+
 TEST(errors_say_what_and_where)
 {
 	static const struct {
@@ -70,6 +87,9 @@ TEST(errors_say_what_and_where)
 		{"journal=off", "wal, delete", EINVAL},
 		{"size=1", "4096", ERANGE},
 		{"size=x", "size", EINVAL},
+		{"size=8k,clients,run=a=b", "'clients' is not key=value", EINVAL},
+		{"set=12345678", "set is longer than 7 bytes", ERANGE},
+		{"run=", "run is empty", EINVAL},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -93,5 +113,9 @@ TEST(format_gives_back_what_differs)
 	struct settings again;
 	CHECK_EQ(parse(text, &again, &err), 0);
 	CHECK(again.clients == s.clients && again.journal == s.journal && again.bytes == s.bytes);
+	free(text);
+	CHECK_EQ(parse("set=,run=a,b,clients=5", &s, &err), 0);
+	text = param_format(rows, ARRAY_SIZE(rows), &s);
+	CHECK_EQ(text, "run=a,b,clients=5");
 	free(text);
 }
