@@ -11,7 +11,8 @@ static void op_init(void *userdata, struct fuse_conn_info *conn)
 	                     FUSE_CAP_WRITEBACK_CACHE | FUSE_CAP_SPLICE_READ |
 	                     FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE |
 	                     FUSE_CAP_HANDLE_KILLPRIV;
-	const unsigned on = FUSE_CAP_DONT_MASK | FUSE_CAP_POSIX_LOCKS | FUSE_CAP_FLOCK_LOCKS;
+	const unsigned on = FUSE_CAP_DONT_MASK | FUSE_CAP_POSIX_LOCKS | FUSE_CAP_FLOCK_LOCKS |
+	                    FUSE_CAP_POSIX_ACL;
 
 	conn->want = (conn->want & ~off) | (conn->capable & on);
 	conn->max_background = 256;
