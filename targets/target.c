@@ -33,9 +33,10 @@ struct target {
 	char *dir; /* of dir: */
 
 	/* While made: */
-	char *path;    /* the directory to work in */
-	bool mounted;  /* something of ours is mounted there */
-	char *options; /* in effect */
+	char *path;                    /* the directory to work in */
+	bool mounted;                  /* something of ours is mounted there */
+	const struct scratch *scratch; /* what it is made on; NULL for dir: */
+	char *options;                 /* in effect */
 	int root_fd;
 	dev_t device; /* 0: none */
 };
@@ -292,20 +293,35 @@ static int read_options(struct target *t, struct error *err)
 	return t->dir ? 0 : check_in_effect(t, err);
 }
 
-static int mount_target(struct target *t, const struct scratch *s, struct error *err)
+/* On t->path, as the user and the scratch file want it. */
+static int mount_target(struct target *t, struct error *err)
 {
-	auto_free char *options = options_to_ask(t, s);
-	const char *source = t->type->mkfs ? s->path : t->type->name;
+	auto_free char *options = options_to_ask(t, t->scratch);
+	const char *source = t->type->mkfs ? t->scratch->path : t->type->name;
+	int r = mounting_mount(t->type->name, source, t->path, options, err);
 
+	t->mounted = r == 0;
+	return r;
+}
+
+static int make_mount(struct target *t, const struct scratch *s, struct error *err)
+{
+	int r = t->type->mkfs ? make_file_system(t, s, err) : 0;
+
+	if (r)
+		return r;
 	t->path = mounting_point(t->type->name, err);
 	if (!t->path)
 		return -EIO;
-	int r = mounting_mount(t->type->name, source, t->path, options, err);
-	if (r)
-		return r;
-	t->mounted = true;
+	t->scratch = s;
 	t->device = t->type->mkfs ? s->device : 0;
-	return 0;
+	return mount_target(t, err);
+}
+
+static int open_root(struct target *t, struct error *err)
+{
+	t->root_fd = open(t->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return t->root_fd < 0 ? error_errno(err, errno, "%s", t->path) : 0;
 }
 
 /* The block device below a user's directory, if there is one; btrfs hides it behind its own. */
@@ -337,22 +353,12 @@ static int make_directory(struct target *t, struct error *err)
 
 static int make_steps(struct target *t, struct scratch *s, struct error *err)
 {
-	int r;
-
 	if (interrupted())
 		return error_set(err, EINTR, "interrupted");
-	if (t->dir)
-		r = make_directory(t, err);
-	else
-		r = t->type->mkfs ? make_file_system(t, s, err) : 0;
-	if (!r && t->type)
-		r = mount_target(t, s, err);
+	int r = t->dir ? make_directory(t, err) : make_mount(t, s, err);
 	if (!r)
 		r = read_options(t, err);
-	if (r)
-		return r;
-	t->root_fd = open(t->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return t->root_fd < 0 ? error_errno(err, errno, "%s", t->path) : 0;
+	return r ? r : open_root(t, err);
 }
 
 int target_make(struct target *t, struct scratch *s, struct error *err)
@@ -382,6 +388,7 @@ int target_unmake(struct target *t, struct error *err)
 		rmdir(t->path);
 	}
 	t->mounted = false;
+	t->scratch = NULL;
 	t->device = 0;
 	free(take_ptr(t->path));
 	free(take_ptr(t->options));
@@ -404,15 +411,42 @@ static int forget_file(const char *path, const struct stat *st, int type, struct
 	return 0;
 }
 
+/* In a directory of the user's: all caches of the machine, or what we may. */
+static void drop_caches(const struct target *t)
+{
+	auto_close int fd = open("/proc/sys/vm/drop_caches", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, "3", 1) != 1)
+		nftw(t->path, forget_file, 16, FTW_PHYS | FTW_MOUNT);
+}
+
+/* Nothing of a file system stays in memory when it is unmounted, and nothing else is disturbed:
+ * drop_caches would also evict the programs that are about to run. */
+static int remount(struct target *t, struct error *err)
+{
+	close(take_fd(t->root_fd));
+	int r = mounting_unmount(t->path, err);
+	if (r)
+		return error_wrap(err, "%s", t->label);
+	t->mounted = false;
+	if (t->scratch->file >= 0)
+		posix_fadvise(t->scratch->file, 0, 0, POSIX_FADV_DONTNEED);
+	r = mount_target(t, err);
+	if (!r)
+		r = open_root(t, err);
+	return r ? error_wrap(err, "%s", t->label) : 0;
+}
+
 int target_settle(struct target *t, struct error *err)
 {
 	int r = target_sync(t, err);
-	auto_close int fd = open("/proc/sys/vm/drop_caches", O_WRONLY | O_CLOEXEC);
 
 	if (r)
 		return r;
-	if (fd < 0 || write(fd, "3", 1) != 1)
-		nftw(t->path, forget_file, 16, FTW_PHYS | FTW_MOUNT);
+	if (t->dir)
+		drop_caches(t);
+	else if (t->type->mkfs)
+		return remount(t, err);
 	return 0;
 }
 

@@ -57,7 +57,11 @@ const char *target_path(const struct target *t);
 int target_root_fd(const struct target *t);
 const char *target_options(const struct target *t);         /* mount options really in effect */
 int target_sync(const struct target *t, struct error *err); /* syncfs */
-/* syncfs, then forget cached data and names as far as privilege allows. */
+/*
+ * Everything on the device and, as far as privilege allows, nothing of it in memory. A file system
+ * of ours is mounted anew for that, so no file on it may be open, and target_root_fd() is another
+ * one afterwards.
+ */
 int target_settle(struct target *t, struct error *err);
 void target_counters(const struct target *t, struct blockstat *ret);
 
