@@ -603,6 +603,9 @@ static bool stream_open(struct block_reader *b, struct cursor *c, struct stream 
 {
 	if (!column_open(b->unpacker, c, count, &b->bad, &s->column))
 		return false;
+	/* A memory that this column's kind does not feed would be another's. */
+	predictions &= ~((key->by_handle ? 0 : 1u << PREDICT_HANDLE) |
+			 (key->newest ? 0 : 1u << PREDICT_NEWEST));
 	if (!(predictions >> s->column.code.predict & 1))
 		return false;
 	s->key = model_key_for(*key, s->column.code.predict);

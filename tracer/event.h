@@ -38,7 +38,8 @@ struct event {
 	uint64_t flags, mode, rdev, uid, gid;
 	uint64_t atime, mtime;
 	uint64_t owner, command;
-	uint64_t content, hash;
+	uint64_t content;
+	uint64_t hash; /* written: of the data; read: a number, the same for the same data */
 	struct text name, name2, value;
 };
 
