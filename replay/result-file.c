@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -281,6 +282,20 @@ static int write_beside(const json_t *json, const char *path, struct error *err)
 	if (r)
 		unlink(temp);
 	return r;
+}
+
+int results_writable(const char *path, struct error *err)
+{
+	auto_free char *copy = xstrdup(path);
+	struct stat st;
+
+	if (!stat(path, &st) && S_ISDIR(st.st_mode))
+		return error_set(err, EISDIR, "cannot write %s: it is a directory", path);
+	if (!stat(path, &st) && !S_ISREG(st.st_mode))
+		return access(path, W_OK) ? error_errno(err, errno, "cannot write %s", path) : 0;
+	if (access(dirname(copy), W_OK | X_OK))
+		return error_errno(err, errno, "cannot create %s", path);
+	return 0;
 }
 
 int results_write(const struct results *r, const char *path, struct error *err)

@@ -109,6 +109,8 @@ void results_free(struct results *r);
 /* Put the command line into the environment. */
 void results_command(struct results *r, int argc, char **argv);
 
+/* Can `path` be written? Asked before the work that leads to results. */
+int results_writable(const char *path, struct error *err);
 /* Write to a temporary file beside `path` and rename: readers see the old file or the new one. What
  * is not a regular file (a pipe, /dev/stdout) is written to directly. */
 int results_write(const struct results *r, const char *path, struct error *err);

@@ -154,7 +154,9 @@ static int execute(struct job *job, int argc, char **argv, const char *trace, st
 {
 	job->results = results_new();
 	results_command(job->results, argc, argv);
-	int r = replay_open(&job->replay, trace, job->results, err);
+	int r = job->output ? results_writable(job->output, err) : 0;
+	if (!r)
+		r = replay_open(&job->replay, trace, job->results, err);
 	if (!r)
 		r = target_set_open(&job->set, &job->targets, err);
 	if (r)

@@ -193,6 +193,8 @@ static int execute(struct job *job, int argc, char **argv, struct error *err)
 			"which workload? Use --workload SPEC, see 'fsreel "
 			"workloads'");
 	int r = workload_parse(&job->spec, job->workload, err);
+	if (!r && job->output)
+		r = results_writable(job->output, err);
 	if (!r)
 		r = target_set_open(&job->set, &job->targets, err);
 	if (r)

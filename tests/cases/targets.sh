@@ -79,5 +79,9 @@ expect 2 "$FSREEL" run --workload "$spec" --size 100T --on ext4
 expect_text 'has only .* free' "$err"
 expect 2 "$FSREEL" run --workload "$spec" --scratch-dir /no/such/place --on ext4
 expect_text 'cannot make a scratch file in /no/such/place: No such file' "$err"
+expect 2 "$FSREEL" run --workload "$spec" --on ext4 -o /no/such/place/results.json
+expect_text 'cannot create /no/such/place/results.json: No such file' "$err"
+expect 2 "$FSREEL" run --workload "$spec" --on ext4 -o .
+expect_text 'it is a directory' "$err"
 
 [ "$(cat /proc/self/mountinfo)" = "$before" ] || fail "mounts are not as before"
