@@ -2,7 +2,7 @@
 /*
  * The ring engine: event loops on io_uring that carry all lanes.
  *
- *                  window_next()                     io_uring or pool
+ *                  window_next()                     io_uring, helpers
  *      trace ──────────────────► lane queues ──► ready ──────────────► in flight
  *                                     ▲  held up at a gate               │
  *                                     └──────────── finished ◄───────────┘
@@ -12,13 +12,13 @@
  * in flight, so a loop has at most as many requests as lanes and its completion queue, twice as
  * long, cannot overflow; what the kernel does not take at once stays in the submission queue.
  *
- * Calls without a form in the ring are made by the pool, and so is the CPU time of paced replays: a
+ * Calls without a form in the ring are made by helper threads, and so is the CPU time of paced replays: a
  * loop that thought for one lane would delay the results of all others, and a timer would leave the
  * CPU to the file system, which the application did not. Only thoughts shorter than the way to the
- * pool and back are thought in the loop.
+ * a helper and back are thought in the loop.
  *
  * Several loops (options->loops) share the window, under a lock, and send each other messages: a
- * step for one of your lanes, a lane of yours has been let go, a call that the pool has made. The
+ * step for one of your lanes, a lane of yours has been let go, a call that a helper has made. The
  * receiver sleeps in the kernel with a read of its eventfd in the ring. A lane belongs to the loop
  * of the lane that its first step waits for, if there is one and there is room, so that most waits
  * stay within a loop.
@@ -43,8 +43,8 @@
 #include "clock.h"
 #include "engine.h"
 #include "gate.h"
+#include "helpers.h"
 #include "interrupt.h"
-#include "pool.h"
 #include "progress.h"
 #include "vec.h"
 
@@ -53,7 +53,7 @@
 #define MIN_WORKERS      4
 #define FEED_BATCH       256                 /* steps taken from the window in one go */
 #define ISSUE_BATCH      32                  /* requests in one submission: they start as one */
-#define SHORT_THOUGHT_NS (5 * NSEC_PER_USEC) /* about the way to the pool and back */
+#define SHORT_THOUGHT_NS (5 * NSEC_PER_USEC) /* about the way to a helper and back */
 #define SHOW_EVERY       4096                /* steps between two looks at the progress line */
 
 struct lane {
@@ -70,7 +70,7 @@ struct lane {
 	uint64_t start_ns, end_ns;
 	int64_t result;
 	struct open_how how;
-	struct pool_task task;
+	struct work work;
 };
 
 enum message_kind {
@@ -97,7 +97,7 @@ struct loop {
 	struct io_uring uring;
 	bool has_uring;
 	struct lane *ready, **ready_end;
-	uint32_t in_flight;      /* in the ring or in the pool */
+	uint32_t in_flight;      /* in the ring or with a helper */
 	uint32_t lane_count;     /* under the feed lock */
 	uint64_t finished;       /* in this round */
 	struct messages *outbox; /* by loop */
@@ -115,7 +115,7 @@ struct loop {
 
 struct ring {
 	struct engine *engine;
-	struct pool *pool;
+	struct helpers *helpers;
 	struct lane *lanes;
 	uint32_t *next; /* by place in the window: the next step of the same lane */
 	struct loop *loops;
@@ -264,9 +264,9 @@ static void lane_finish(struct loop *l, struct lane *lane, int64_t result, uint6
 
 /* ---- what is done outside of the ring ---- */
 
-static void call_in_pool(struct pool_task *task)
+static void call_in_helper(struct work *work)
 {
-	struct lane *lane = container_of(task, struct lane, task);
+	struct lane *lane = container_of(work, struct lane, work);
 
 	lane->start_ns = now_ns();
 	lane->result = step_sync(&lane->ctx, lane->step);
@@ -274,24 +274,24 @@ static void call_in_pool(struct pool_task *task)
 	post(lane->loop, &(struct message){MESSAGE_RESULT, lane, NULL}, 1);
 }
 
-static void think_in_pool(struct pool_task *task)
+static void think_in_helper(struct work *work)
 {
-	struct lane *lane = container_of(task, struct lane, task);
+	struct lane *lane = container_of(work, struct lane, work);
 
 	lane->end_ns = engine_think(lane->step->cpu_ns);
 	post(lane->loop, &(struct message){MESSAGE_THOUGHT, lane, NULL}, 1);
 }
 
-static void send_to_pool(struct loop *l, struct lane *lane, void (*run)(struct pool_task *task))
+static void send_to_helper(struct loop *l, struct lane *lane, void (*run)(struct work *work))
 {
-	lane->task.run = run;
+	lane->work.run = run;
 	l->in_flight++;
-	if (!pool_run(l->ring->pool, &lane->task))
-		run(&lane->task);
+	if (!helpers_run(l->ring->helpers, &lane->work))
+		run(&lane->work);
 }
 
 /*
- * A lock is taken or tested so often (SQLite: six times in a transaction) that the way to the pool
+ * A lock is taken or tested so often (SQLite: six times in a transaction) that the way to a helper
  * would be most of its time, and it does not sleep if the first attempt ends as in the capture.
  */
 static bool try_lock_here(struct loop *l, struct lane *lane)
@@ -318,7 +318,7 @@ static bool lane_think(struct loop *l, struct lane *lane)
 	uint64_t cpu_ns = lane->thought ? 0 : lane->step->cpu_ns;
 
 	if (cpu_ns > SHORT_THOUGHT_NS) {
-		send_to_pool(l, lane, think_in_pool);
+		send_to_helper(l, lane, think_in_helper);
 		return false;
 	}
 	if (cpu_ns > 0) {
@@ -336,7 +336,7 @@ static void lane_start(struct loop *l, struct lane *lane, uint64_t now)
 	if (!lane_think(l, lane) || try_lock_here(l, lane))
 		return;
 	if (!step_uring_prep(&prepared, &lane->ctx, lane->step, &lane->how)) {
-		send_to_pool(l, lane, call_in_pool);
+		send_to_helper(l, lane, call_in_helper);
 		return;
 	}
 	struct io_uring_sqe *sqe = io_uring_get_sqe(&l->uring);
@@ -472,7 +472,7 @@ static void take_result(struct loop *l, struct lane *lane, int res, uint64_t now
 	l->in_flight--;
 	/* A descriptor opened with O_NONBLOCK may refuse to be waited for in the ring. */
 	if (res == -EAGAIN && (lane->step->op == OP_read || lane->step->op == OP_write))
-		send_to_pool(l, lane, call_in_pool);
+		send_to_helper(l, lane, call_in_helper);
 	else
 		lane_finish(l, lane, step_uring_done(&lane->ctx, lane->step, res), now);
 }
@@ -665,7 +665,7 @@ static unsigned count_loops(const struct engine *e)
 static void ring_init(struct ring *r, struct engine *e)
 {
 	*r = (struct ring){.engine = e, .loop_count = count_loops(e)};
-	r->pool = pool_new(e->lane_count);
+	r->helpers = helpers_new(e->lane_count);
 	pthread_mutex_init(&r->feed_lock, NULL);
 	pthread_mutex_init(&r->error_lock, NULL);
 	r->lanes = xaligned(_Alignof(struct lane), e->lane_count * sizeof(struct lane));
@@ -743,7 +743,7 @@ int engine_ring(struct engine *e, struct error *err)
 	loop_main(&ring.loops[0]);
 	for (unsigned i = 1; i < ring.loop_count; i++)
 		pthread_join(ring.loops[i].thread, NULL);
-	pool_free(ring.pool);
+	helpers_free(ring.helpers);
 	pthread_barrier_destroy(&ring.barrier);
 	struct error error = ring.error;
 	ring_done(&ring);

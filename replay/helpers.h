@@ -4,26 +4,26 @@
  * outstanding at the same time, so a call that sleeps (on a lock that a later call frees) never
  * keeps another one from running.
  */
-#ifndef POOL_H
-#define POOL_H
+#ifndef HELPERS_H
+#define HELPERS_H
 
 #include "base.h"
 
-struct pool;
+struct helpers;
 
 /* A piece of work; the owner embeds it and keeps it until `run` was called. */
-struct pool_task {
-	struct pool_task *next;
-	void (*run)(struct pool_task *task);
+struct work {
+	struct work *next;
+	void (*run)(struct work *self);
 };
 
 /* At most `limit` threads, none to begin with. */
-struct pool *pool_new(unsigned limit);
+struct helpers *helpers_new(unsigned limit);
 /* Waits for work that is under way. */
-void pool_free(struct pool *p);
+void helpers_free(struct helpers *h);
 
-/* Have task->run() called in a thread of the pool. False: there is none and none can be started.
+/* Have work->run() called in one of them. False: there is none and none can be started.
  * Thread-safe. */
-bool pool_run(struct pool *p, struct pool_task *task);
+bool helpers_run(struct helpers *h, struct work *work);
 
 #endif
