@@ -7,5 +7,6 @@
 
 extern const struct workload workload_sqlite_tpcb;
 extern const struct workload workload_sqlite_bulk;
+extern const struct workload workload_fsmark;
 
 #endif

@@ -127,8 +127,7 @@ static int bulk_run(const void *settings, const char *dir, struct outcome *ret, 
 		r = all_passes(db, s, ret, err);
 	sqlite_close(db); /* checkpoints the WAL: part of the work */
 	ret->elapsed_ns = now_ns() - start_ns;
-	ret->metric_value = (double)ret->operations * (double)NSEC_PER_SEC /
-	                    (double)max_u64(ret->elapsed_ns, 1);
+	outcome_rate(ret);
 	return r;
 }
 

@@ -164,9 +164,7 @@ static int tpcb_run(const void *settings, const char *dir, struct outcome *ret, 
 		.metric_unit = "transactions/s",
 	};
 	int r = crew_run(s->clients, s, dir, client_work, ret, err);
-	if (!r)
-		ret->metric_value = (double)ret->operations * (double)NSEC_PER_SEC /
-		                    (double)max_u64(ret->elapsed_ns, 1);
+	outcome_rate(ret);
 	return r;
 }
 

@@ -12,6 +12,7 @@
 #ifndef WORKLOAD_H
 #define WORKLOAD_H
 
+#include "clock.h"
 #include "error.h"
 #include "hist.h"
 #include "param.h"
@@ -28,6 +29,13 @@ struct outcome {
 	char metric_name[32], metric_unit[16];
 	double metric_value;
 };
+
+/* For those whose metric is operations per second. */
+static inline void outcome_rate(struct outcome *o)
+{
+	o->metric_value =
+		(double)o->operations * (double)NSEC_PER_SEC / (double)max_u64(o->elapsed_ns, 1);
+}
 
 struct workload {
 	const char *name;

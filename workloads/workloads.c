@@ -12,6 +12,7 @@
 static const struct workload *const workloads[] = {
 	&workload_sqlite_tpcb,
 	&workload_sqlite_bulk,
+	&workload_fsmark,
 };
 
 const struct workload *workload_by_name(const char *name)

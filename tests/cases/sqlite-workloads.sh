@@ -29,7 +29,7 @@ expect 0 "$FSREEL" run --size 400M "${on[@]}" \
 	--workload sqlite-bulk:rows=5000,batch=0,journal_mode=delete,page_size=65536
 
 expect 0 "$FSREEL" workloads
-names=$(awk 'NR > 1 { print $1 }' <<<"$out")
+names=$(awk '/^sqlite-/ { print $1 }' <<<"$out")
 for name in $names; do
 	expect 0 "$FSREEL" workloads "$name"
 	expect_text 'journal_mode' "$out"

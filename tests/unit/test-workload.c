@@ -142,6 +142,13 @@ TEST(bulk)
 	whole("sqlite-bulk:rows=50,batch=0,updates=0,vacuum=no,journal_mode=off,mmap_size=1M", 50);
 }
 
+TEST(fsmark)
+{
+	whole("fsmark:files=20,threads=3,sync=none,subdirs=2,per_subdir=3,dirs=2,size=5000", 60);
+	whole("fsmark:files=5,sync=reverse,size=0", 5);
+	whole("fsmark:files=5,sync=syncfs-first,size=20000,chunk=7000", 5);
+}
+
 static int spoil(void *arg, struct error *err)
 {
 	struct job *j = arg;

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT
+# timeout: 300
+# Every file-system workload: captured, replayed on each file system without a divergence, and run
+# there for real, its data checked.
+. "$TEST_LIB/functions.sh"
+requires_fuse
+requires_root
+
+on=tmpfs
+for type in ext4 xfs btrfs; do
+	command -v mkfs.$type >/dev/null && grep -qw $type /proc/filesystems && on+=,$type
+done
+
+round_trip()
+{
+	local where=(--on "$on" --size 512M --scratch-dir .)
+	mkdir data
+	expect 0 "$FSREEL" capture -q -o t.reel --dir data --workload "$1"
+	expect 0 "$FSREEL" replay -q t.reel --verify-state "${where[@]}"
+	expect 0 "$FSREEL" run -q --workload "$1" "${where[@]}"
+	rm -rf data t.reel
+}
+
+round_trip fsmark:threads=8,files=5,size=20000,dirs=3,subdirs=2,per_subdir=2
+round_trip fsmark:threads=2,files=10,size=4k,sync=syncfs-reverse
