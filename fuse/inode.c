@@ -23,30 +23,13 @@
 #include "cleanup.h"
 #include "lower.h"
 #include "map.h"
+#include "sight.h"
 #include "vec.h"
 
 #define ROOT_NUMBER  1
 #define ROOT_ID      1
 #define MAX_CACHED   4096
-#define FNV_BASIS    UINT64_C(0xcbf29ce484222325)
-#define FNV_PRIME    UINT64_C(0x100000001b3)
-#define MAX_HANDLE   128 /* MAX_HANDLE_SZ */
 #define MIN_RESERVED 64
-
-struct file_key {
-	uint64_t a, b;
-};
-
-/* What one look at a file tells. */
-struct sight {
-	struct stat st;
-	struct file_key key;
-	bool has_handle;
-	union {
-		struct file_handle handle;
-		char space[sizeof(struct file_handle) + MAX_HANDLE];
-	};
-};
 
 struct inode {
 	struct file_key key;
@@ -87,46 +70,7 @@ struct inode_table {
 	VEC(struct device) devices;
 };
 
-/* --- what a file is --- */
-
-static uint64_t hash_bytes(uint64_t h, const void *data, size_t size)
-{
-	const uint8_t *p = data;
-
-	for (size_t i = 0; i < size; i++)
-		h = (h ^ p[i]) * FNV_PRIME;
-	return h;
-}
-
-static int birth_hash(int fd, uint64_t *ret)
-{
-	struct statx stx;
-	int r = lower_statx(fd, STATX_BTIME, &stx);
-
-	if (r < 0)
-		return r;
-	*ret = stx.stx_mask & STATX_BTIME ? (uint64_t)stx.stx_btime.tv_sec * UINT64_C(1000000000) +
-	                                            stx.stx_btime.tv_nsec
-	                                  : 0;
-	return 0;
-}
-
-static int look(int fd, struct sight *s)
-{
-	int mount_id;
-	int r = lower_stat(fd, &s->st);
-
-	if (r < 0)
-		return r;
-	s->key.b = (uint64_t)s->st.st_ino ^ (uint64_t)s->st.st_dev << 40;
-	s->handle.handle_bytes = MAX_HANDLE;
-	s->has_handle = !name_to_handle_at(fd, "", &s->handle, &mount_id, AT_EMPTY_PATH);
-	if (!s->has_handle)
-		return birth_hash(fd, &s->key.a);
-	s->key.a = hash_bytes(FNV_BASIS ^ (uint64_t)s->handle.handle_type, s->handle.f_handle,
-		s->handle.handle_bytes);
-	return 0;
-}
+/* --- ids --- */
 
 static uint64_t ident_locked(struct inode_table *t, struct file_key key)
 {
@@ -142,7 +86,7 @@ uint64_t inode_table_ident(struct inode_table *t, int fd)
 {
 	struct sight s;
 
-	if (look(fd, &s) < 0)
+	if (sight_look(fd, &s) < 0)
 		return 0;
 	pthread_mutex_lock(&t->lock);
 	uint64_t id = ident_locked(t, s.key);
@@ -370,10 +314,10 @@ static int reopen_by_name(struct inode_table *t, struct inode *i)
 	inode_unref(t, parent);
 	if (fd < 0)
 		return fd == -ENOENT ? -ESTALE : fd;
-	int r = look(fd, &s);
+	int r = sight_look(fd, &s);
 	if (r < 0)
 		return r;
-	return s.key.a == i->key.a && s.key.b == i->key.b ? take_fd(fd) : -ESTALE;
+	return file_key_equal(s.key, i->key) ? take_fd(fd) : -ESTALE;
 }
 
 static int reopen(struct inode_table *t, struct inode *i)
@@ -448,7 +392,7 @@ int inode_lookup(struct inode_table *t, struct inode *parent, const char *name, 
 	}
 	if (fd < 0)
 		return fd;
-	int r = look(fd, &s);
+	int r = sight_look(fd, &s);
 	if (r < 0)
 		return r;
 	know_device(t, &s, fd);
@@ -462,7 +406,7 @@ int inode_adopt(struct inode_table *t, struct inode *parent, const char *name, i
 {
 	struct sight s;
 	int path_fd = -1;
-	int r = look(fd, &s);
+	int r = sight_look(fd, &s);
 
 	if (r < 0)
 		return r;
@@ -515,7 +459,7 @@ struct inode_name inode_peek(struct inode_table *t, struct inode *parent, const 
 	if (dir.fd < 0)
 		return n;
 	auto_close int fd = lower_find(dir.fd, name);
-	if (fd < 0 || look(fd, &s) < 0)
+	if (fd < 0 || sight_look(fd, &s) < 0)
 		return n;
 	n.last = S_ISDIR(s.st.st_mode) || s.st.st_nlink <= 1;
 	pthread_mutex_lock(&t->lock);
@@ -524,6 +468,7 @@ struct inode_name inode_peek(struct inode_table *t, struct inode *parent, const 
 	if (live) {
 		n.inode = (struct inode *)(uintptr_t)*live;
 		n.inode->refs++;
+		n.inode->pins++;
 		if (n.inode->fd < 0)
 			install_fd(t, n.inode, take_fd(fd));
 	}
@@ -533,8 +478,9 @@ struct inode_name inode_peek(struct inode_table *t, struct inode *parent, const 
 
 void inode_name_done(struct inode_name *n)
 {
-	if (n->inode)
-		inode_unref(n->table, n->inode);
+	struct inode_pin pin = {n->table, n->inode, -1};
+
+	inode_unpin(&pin);
 	n->inode = NULL;
 }
 
@@ -652,7 +598,7 @@ int inode_table_open(struct inode_table **ret, int source_fd, struct error *err)
 {
 	struct inode_table *t;
 	struct sight s;
-	int r = look(source_fd, &s);
+	int r = sight_look(source_fd, &s);
 
 	if (r < 0)
 		return error_errno(err, r, "cannot stat the source directory");

@@ -56,7 +56,7 @@ void inode_unref(struct inode_table *t, struct inode *i);
 /* What a name stands for before it is removed or replaced; id 0 if nothing. */
 struct inode_name {
 	struct inode_table *table;
-	struct inode *inode; /* held; NULL when the kernel does not know the file */
+	struct inode *inode; /* pinned; NULL when the kernel does not know the file */
 	uint64_t id;
 	bool last; /* no other name is left after this one */
 };
