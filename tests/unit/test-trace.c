@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Traces written and read back: every operation, many threads, files cut off anywhere. */
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -383,5 +385,73 @@ TEST(a_killed_writer_leaves_a_readable_trace)
 	CHECK(last_ns > 400 * NSEC_PER_MSEC);
 	CHECK(trace_reader_health(r)->events > 100);
 	CHECK(!trace_reader_health(r)->complete);
+	trace_reader_close(r);
+}
+
+/* A file that cannot grow: events are counted as lost, nobody waits, and the trace has an end. */
+TEST(a_full_disk_is_counted_and_said)
+{
+	auto_free char *path = in_dir("full.reel");
+	struct rlimit old, small = {300 << 10, RLIM_INFINITY};
+	struct trace_totals totals;
+	struct error err = {0};
+	struct event ev;
+	struct stream s = {.rng = {SEED}};
+	const unsigned count = 300000;
+
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &old);
+	small.rlim_max = old.rlim_max;
+	struct trace_writer *w = open_writer(path);
+	setrlimit(RLIMIT_FSIZE, &small);
+	struct trace_buffer *b = trace_buffer_new(w);
+	for (unsigned i = 0; i < count; i++) {
+		stream_next(&s, &ev, 1);
+		trace_put(b, &ev);
+	}
+	CHECK_EQ(trace_writer_failed(w), -EFBIG);
+	CHECK_EQ(trace_writer_close(w, &totals, &err), -EFBIG);
+	setrlimit(RLIMIT_FSIZE, &old);
+	CHECK(strstr(err.text, "events are lost") != NULL);
+	CHECK(totals.events > 0 && totals.lost > 0);
+	CHECK_EQ(totals.events + totals.lost, count);
+	struct trace_reader *r = open_reader(path);
+	while (trace_reader_next(r, &ev, &err) > 0)
+		;
+	CHECK_EQ(trace_reader_health(r)->events, totals.events);
+	CHECK_EQ(trace_reader_health(r)->lost, totals.lost);
+	CHECK(trace_reader_health(r)->complete);
+	trace_reader_close(r);
+}
+
+TEST(strings_up_to_the_limit_are_kept_longer_ones_are_lost)
+{
+	auto_free char *path = in_dir("long.reel");
+	auto_free char *value = xcalloc(1, 65537);
+	struct trace_totals totals;
+	struct error err = {0};
+	struct event ev = {.op = OP_setxattr, .file = 1, .name = {"user.x", 6}};
+	struct trace_writer *w = open_writer(path);
+	struct trace_buffer *b = trace_buffer_new(w);
+
+	memset(value, 'v', 65536);
+	for (size_t size = 65537; size >= 65535; size--) {
+		ev.value = (struct text){value, size};
+		trace_put(b, &ev);
+	}
+	/* Rings wrap, blocks fill up with strings. */
+	for (int i = 0; i < 100; i++) {
+		value[0] = (char)i;
+		trace_put(b, &ev);
+	}
+	CHECK_EQ(trace_writer_close(w, &totals, &err), 0);
+	CHECK_EQ(totals.events, 102);
+	CHECK_EQ(totals.lost, 1);
+	struct trace_reader *r = open_reader(path);
+	for (int i = 0; trace_reader_next(r, &ev, &err) > 0; i++) {
+		CHECK_EQ(ev.value.size, i ? 65535 : 65536);
+		CHECK_EQ(ev.value.data[0], i < 2 ? 'v' : (char)(i - 2));
+	}
+	CHECK(trace_reader_health(r)->complete);
 	trace_reader_close(r);
 }
