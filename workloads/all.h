@@ -8,5 +8,7 @@
 extern const struct workload workload_sqlite_tpcb;
 extern const struct workload workload_sqlite_bulk;
 extern const struct workload workload_fsmark;
+extern const struct workload workload_fileserver;
+extern const struct workload workload_varmail;
 
 #endif

@@ -127,7 +127,7 @@ int file_make_dir(const char *path, struct error *err)
 	return error_errno(err, errno, "cannot make %s", path);
 }
 
-int file_count(const char *path, uint64_t *ret, struct error *err)
+static int file_count(const char *path, uint64_t *ret, struct error *err)
 {
 	char *const roots[] = {(char *)path, NULL};
 	FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOSTAT | FTS_NOCHDIR, NULL);
@@ -135,13 +135,23 @@ int file_count(const char *path, uint64_t *ret, struct error *err)
 
 	if (!fts)
 		return error_errno(err, errno, "%s", path);
-	*ret = 0;
 	for (FTSENT *e; !r && (e = fts_read(fts));) {
 		if (e->fts_info == FTS_DNR || e->fts_info == FTS_ERR)
 			r = error_errno(err, e->fts_errno, "%s", e->fts_path);
 		*ret += e->fts_info != FTS_D && e->fts_info != FTS_DP;
 	}
 	fts_close(fts);
+	return r;
+}
+
+int file_expect_count(const char *path, uint64_t count, struct error *err)
+{
+	uint64_t found = 0;
+	int r = file_count(path, &found, err);
+
+	if (!r && found != count)
+		r = error_set(err, EIO, "%s holds %" PRIu64 " files instead of %" PRIu64, path,
+			found, count);
 	return r;
 }
 

@@ -181,7 +181,6 @@ static int fsmark_check(const void *settings, const char *dir, struct error *err
 	auto_free char *top = xasprintf("%s/fsmark", dir);
 	auto_pattern struct pattern pattern;
 	struct place at;
-	uint64_t count = 0;
 	int r = 0;
 
 	pattern_init(&pattern, PATTERN_RANDOM, s->seed);
@@ -189,12 +188,7 @@ static int fsmark_check(const void *settings, const char *dir, struct error *err
 		find_place(&at, s, dir, id / s->files, id % s->files);
 		r = pattern_check(&pattern, at.path, id, s->size, err);
 	}
-	if (!r)
-		r = file_count(top, &count, err);
-	if (!r && count != s->threads * s->files)
-		r = error_set(err, EIO, "%s holds %" PRIu64 " files instead of %" PRIu64, top,
-			count, s->threads * s->files);
-	return r;
+	return r ? r : file_expect_count(top, s->threads * s->files, err);
 }
 
 const struct workload workload_fsmark = {

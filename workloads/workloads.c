@@ -13,6 +13,8 @@ static const struct workload *const workloads[] = {
 	&workload_sqlite_tpcb,
 	&workload_sqlite_bulk,
 	&workload_fsmark,
+	&workload_fileserver,
+	&workload_varmail,
 };
 
 const struct workload *workload_by_name(const char *name)

@@ -149,6 +149,12 @@ TEST(fsmark)
 	whole("fsmark:files=5,sync=syncfs-first,size=20000,chunk=7000", 5);
 }
 
+TEST(fileserver_and_varmail)
+{
+	whole("fileserver:threads=3,files=5,loops=10,size=9k,width=2,chunk=4000", 150);
+	whole("varmail:threads=3,files=7,loops=10", 120);
+}
+
 static int spoil(void *arg, struct error *err)
 {
 	struct job *j = arg;
