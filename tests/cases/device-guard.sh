@@ -4,6 +4,7 @@
 . "$TEST_LIB/functions.sh"
 requires_fs ext4
 requires losetup --version
+requires unshare -m true
 
 run_on_device()
 {
@@ -24,15 +25,23 @@ expect 2 run_on_device
 expect_text "$dev holds something: ext4 .*precious.*--force" "$err"
 [ "$(md5sum <image)" = "$sum" ] || fail "the refused device was written to"
 
+# Mounted where no other process can copy the mount into a namespace of its own.
 mkdir mnt
-mount "$dev" mnt
-cleanup_fn eval 'umount mnt 2>/dev/null || true'
+# shellcheck disable=SC2016 # $1 is for the inner shell
+unshare -m bash -c 'mount "$1" mnt && touch mnt/mine && echo here >mounted && exec sleep 1000' - "$dev" &
+holder=$!
+cleanup_fn eval "kill $holder 2>/dev/null || true"
+for _ in $(seq 100); do
+	[ -s mounted ] && break
+	sleep 0.05
+done
 expect 2 run_on_device
 expect_text 'in use' "$err"
 expect 2 run_on_device --force
 expect_text 'in use.*not even with --force' "$err"
-[ -d mnt/lost+found ] || fail "the mounted file system is gone"
-umount mnt
+kill $holder
+wait $holder || true
+[ "$(debugfs -R 'ls -p /' "$dev" 2>/dev/null | grep -c /mine/)" = 1 ] || fail "the mounted file system is gone"
 expect 0 run_on_device --force
 
 # A partition table is enough.
