@@ -8,11 +8,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libmount.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 
 #include "cleanup.h"
@@ -45,14 +47,24 @@ static const struct mount_bit {
 	{"rw", 0, 0},
 };
 
+bool mounting_allowed(void)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};
+
+	if (syscall(SYS_capget, &header, data))
+		return false;
+	return data[CAP_TO_INDEX(CAP_SYS_ADMIN)].effective & CAP_TO_MASK(CAP_SYS_ADMIN);
+}
+
 int mounting_enter(struct error *err)
 {
 	static bool entered;
 
-	if (entered)
+	if (entered || !mounting_allowed())
 		return 0;
 	if (unshare(CLONE_NEWNS))
-		return errno == EPERM ? 0 : error_errno(err, errno, "no mount namespace");
+		return error_errno(err, errno, "no mount namespace");
 	/* Slave, not private: what others unmount must not live on because of us. */
 	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL))
 		return error_errno(err, errno, "cannot make the mount namespace private");

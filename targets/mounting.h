@@ -5,6 +5,9 @@
 
 #include "error.h"
 
+/* May this process mount? Root in a container often may not. */
+bool mounting_allowed(void);
+
 /* This process into a mount namespace of its own; 0 without effect when it may not. Once is enough. */
 int mounting_enter(struct error *err);
 

@@ -172,6 +172,11 @@ const char *target_options(const struct target *t)
 	return t->options;
 }
 
+bool target_privileged(void)
+{
+	return mounting_allowed();
+}
+
 int target_enter(struct error *err)
 {
 	return mounting_enter(err);
@@ -183,10 +188,10 @@ int target_available(const struct target *t, struct error *err)
 
 	if (missing)
 		return error_set(err, ENOSYS, "%s cannot be made here: %s", t->type->name, missing);
-	if (t->type && geteuid())
+	if (t->type && !mounting_allowed())
 		return error_set(err, EPERM,
-			"%s needs root to make and mount it; as an ordinary user give dir:PATH",
-			t->type->name);
+			"%s needs root%s to make and mount it; without, give dir:PATH",
+			t->type->name, geteuid() ? "" : " with CAP_SYS_ADMIN");
 	return 0;
 }
 

@@ -27,6 +27,9 @@ struct scratch_options {
 	bool force;         /* use a device that holds a signature */
 };
 
+/* May this process make and mount file systems at all? */
+bool target_privileged(void);
+
 /* Once per process, before the first target is made; does nothing without privilege. */
 int target_enter(struct error *err);
 

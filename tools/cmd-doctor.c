@@ -47,10 +47,11 @@ static enum state check_kernel(struct text *text)
 
 static enum state check_privilege(struct text *text)
 {
-	if (!geteuid())
-		return say(text, OK, "root: file systems can be made, caches dropped");
+	if (target_privileged())
+		return say(text, OK, "file systems can be made and mounted");
 	return say(text, LIMITED,
-		"not root: targets are directories (dir:PATH) only, and caches stay warm");
+		"%s: targets are directories (dir:PATH) only, and their caches may stay warm",
+		geteuid() ? "not root" : "root without CAP_SYS_ADMIN");
 }
 
 static enum state check_fuse(struct text *text)
@@ -147,9 +148,9 @@ static enum state check_targets(struct text *text)
 
 	json_decref(rows);
 	table_free(t);
-	return say(text, here >= 2 && !geteuid() ? OK : LIMITED, "%s%s%s%s%s", here ? good : "none",
-		geteuid() ? ", but only root can make them" : "", missing ? "; not here: " : "",
-		bad, missing ? " (see 'fsreel targets')" : "");
+	return say(text, here >= 2 && target_privileged() ? OK : LIMITED, "%s%s%s%s%s",
+		here ? good : "none", target_privileged() ? "" : ", but only root can make them",
+		missing ? "; not here: " : "", bad, missing ? " (see 'fsreel targets')" : "");
 }
 
 static enum state check_scratch(struct text *text)

@@ -73,7 +73,7 @@ static struct middle middle_of(struct results *r, const char *target)
 	m.finished = good.count;
 	if (good.count) {
 		qsort(good.at, good.count, sizeof(*good.at), by_metric);
-		m.run = good.at[good.count / 2];
+		m.run = good.at[(good.count - 1) / 2];
 		m.low = good.at[0]->metric_value;
 		m.high = good.at[good.count - 1]->metric_value;
 	}

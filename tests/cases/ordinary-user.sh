@@ -22,6 +22,13 @@ expect_text '^dir:.* 1 ' "$out"
 [ -z "$(ls -A home)" ] || fail "left: $(ls home)"
 expect 2 as_nobody run --workload sqlite-tpcb --on ext4
 expect_text 'needs root.*dir:PATH' "$err"
+
+# Root in a container.
+expect 2 setpriv --bounding-set=-sys_admin "$bin" run --workload sqlite-tpcb --on ext4
+expect_text 'needs root with CAP_SYS_ADMIN' "$err"
+expect 0 setpriv --bounding-set=-sys_admin "$bin" run --workload sqlite-tpcb:transactions=20,accounts=100 \
+	--on "dir:$PWD/home"
+
 mkdir mine
 chmod 700 mine
 expect 2 as_nobody run --workload sqlite-tpcb --on "dir:$PWD/mine"
