@@ -10,5 +10,6 @@ extern const struct workload workload_sqlite_bulk;
 extern const struct workload workload_fsmark;
 extern const struct workload workload_fileserver;
 extern const struct workload workload_varmail;
+extern const struct workload workload_fileio;
 
 #endif

@@ -15,6 +15,7 @@ static const struct workload *const workloads[] = {
 	&workload_fsmark,
 	&workload_fileserver,
 	&workload_varmail,
+	&workload_fileio,
 };
 
 const struct workload *workload_by_name(const char *name)

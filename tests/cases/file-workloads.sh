@@ -25,3 +25,5 @@ round_trip fsmark:threads=8,files=5,size=20000,dirs=3,subdirs=2,per_subdir=2
 round_trip fsmark:threads=2,files=10,size=4k,sync=syncfs-reverse
 round_trip fileserver:threads=4,files=20,loops=10,width=4
 round_trip varmail:threads=4,files=20,loops=10
+round_trip fileio:threads=4,files=4,total=2M,requests=50,fsync_every=20
+round_trip fileio:threads=2,files=100,total=1600k,requests=50,fsync_every=0,fsync_at_end=no

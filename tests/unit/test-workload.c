@@ -155,6 +155,21 @@ TEST(fileserver_and_varmail)
 	whole("varmail:threads=3,files=7,loops=10", 120);
 }
 
+TEST(fileio)
+{
+	struct error err = {0};
+	struct job j = {0};
+
+	whole("fileio:threads=3,files=4,total=256k,requests=40,fsync_every=0", 120);
+	whole("fileio:files=50,total=500k,block=1000,requests=40,fsync_every=30,direct=no,"
+	      "fsync_call=fdatasync",
+		40);
+	CHECK_EQ(workload_parse(&j.spec, "fileio:files=5,total=64k", &err), 0);
+	CHECK(do_prepare(&j, &err) < 0);
+	CHECK(mentions(err.text, "less than a block"));
+	workload_spec_done(&j.spec);
+}
+
 static int spoil(void *arg, struct error *err)
 {
 	struct job *j = arg;
