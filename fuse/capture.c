@@ -139,11 +139,11 @@ static void capture_free(struct capture *c)
 }
 
 /* The first call on the mount returns when INIT has been answered. */
-static int wait_for_init(struct capture *c, struct error *err)
+static int wait_for_init(struct capture *c, unsigned workers, struct error *err)
 {
 	struct statvfs st;
 
-	c->pool = pool_start(c, 0);
+	pool_start(c, workers);
 	if (statvfs(c->path, &st))
 		return error_errno(err, errno, "the mount on %s does not answer", c->path);
 	return 0;
@@ -183,7 +183,7 @@ static int start(struct capture *c, const struct capture_options *o, struct erro
 		r = write_tree(c, err);
 	if (!r)
 		r = start_session(c, source_fd, err);
-	return r ? r : wait_for_init(c, err);
+	return r ? r : wait_for_init(c, o->workers, err);
 }
 
 int capture_mount(struct capture **ret, const struct capture_options *options, struct error *err)

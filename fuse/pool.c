@@ -134,7 +134,7 @@ static void on_wake(int number)
 	(void)number;
 }
 
-struct pool *pool_start(struct capture *c, unsigned limit)
+void pool_start(struct capture *c, unsigned limit)
 {
 	struct sigaction wake = {.sa_handler = on_wake};
 	struct pool *p = ALLOC(struct pool);
@@ -142,10 +142,10 @@ struct pool *pool_start(struct capture *c, unsigned limit)
 	sigaction(WAKE_SIGNAL, &wake, NULL);
 	pthread_mutex_init(&p->lock, NULL);
 	p->capture = c;
+	c->pool = p;
 	p->limit = limit ? limit : DEFAULT_LIMIT;
 	for (int i = 0; i < FIRST_WORKERS; i++)
 		grow(p);
-	return p;
 }
 
 static void pause_ns(uint64_t ns)
