@@ -32,7 +32,7 @@ expect 0 "$FSREEL" workloads
 names=$(awk '/^sqlite-/ { print $1 }' <<<"$out")
 for name in $names; do
 	expect 0 "$FSREEL" workloads "$name"
-	expect_text 'journal_mode' "$out"
+	expect_text '^KEY +DEFAULT' "$out"
 done
 expect 2 "$FSREEL" workloads sqlite-tpcp
 expect_text "did you mean 'sqlite-tpcb'" "$err"
