@@ -217,6 +217,12 @@ static void say_error(const struct layout *l, const struct view *v)
 			". Repeats of the real runs differ by up to %.0f %%, so a smaller "
 			"error proves nothing",
 			100 * noise);
+	double ratios = predict_ratio_error(v->results, v->base->target, "paced");
+	if (!isnan(ratios))
+		phrase_add(&p,
+			". How many times as long as %s the others take, they predicted to "
+			"%.1f %%",
+			v->base->target, 100 * ratios);
 	layout_text(l, 1, "3. ", "%s.", p.text);
 }
 

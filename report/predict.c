@@ -89,3 +89,46 @@ struct predict_summary predict_summarize(const struct results *r, const char *mo
 	vec_free(&measured);
 	return s;
 }
+
+/* In millionths, so that medians of whole numbers serve; kept in bounds for absurd files. */
+static uint64_t millionths(uint64_t a, uint64_t b)
+{
+	return (uint64_t)fmin(1e6 * (double)a / (double)max_u64(b, 1), 1e15);
+}
+
+double predict_ratio(const struct results *r, const char *target, const char *base,
+	enum run_kind kind, const char *mode)
+{
+	VEC(uint64_t) ratios = {0};
+	struct series of_target, of_base;
+
+	series_collect(&of_target, r, target, kind, mode);
+	series_collect(&of_base, r, base, kind, mode);
+	vec_each (run, &of_target.runs) {
+		const struct result_run *other = series_round(&of_base, (*run)->repeat);
+		if (other)
+			vec_push(&ratios, millionths((*run)->elapsed_ns, other->elapsed_ns));
+	}
+	double median = (double)stats_median(ratios.at, ratios.count) / 1e6;
+	vec_free(&ratios);
+	series_done(&of_target);
+	series_done(&of_base);
+	return median;
+}
+
+double predict_ratio_error(const struct results *r, const char *base, const char *mode)
+{
+	double sum = 0, count = 0;
+
+	vec_each (p, &r->predictions) {
+		if (strcmp(p->mode, mode) || !strcmp(p->target, base))
+			continue;
+		double predicted = predict_ratio(r, p->target, base, RUN_REPLAY, mode);
+		double measured = predict_ratio(r, p->target, base, RUN_REAL, "");
+		if (predicted > 0 && measured > 0) {
+			sum += fabs(predicted - measured) / measured;
+			count++;
+		}
+	}
+	return count > 0 ? sum / count : (double)NAN;
+}

@@ -23,6 +23,16 @@ struct predict_summary {
 /* Of one mode. Uses r->ranking when it is of real runs. */
 struct predict_summary predict_summarize(const struct results *r, const char *mode);
 
+/*
+ * How many times as long `target` took as `base`: the median over the rounds in which both ran.
+ * What disturbs a round disturbs both, so this is known better than either time. 0 when there is no
+ * such round.
+ */
+double predict_ratio(const struct results *r, const char *target, const char *base,
+	enum run_kind kind, const char *mode);
+/* Mean absolute error of the ratios to `base` that the replays predict; NAN when there is none. */
+double predict_ratio_error(const struct results *r, const char *base, const char *mode);
+
 /* NULL if there is none. */
 const struct result_prediction *predict_find(
 	const struct results *r, const char *target, const char *mode);

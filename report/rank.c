@@ -84,19 +84,6 @@ void rank_targets(struct results *r)
 		qsort(r->ranking.at, r->ranking.count, sizeof(*r->ranking.at), by_median);
 }
 
-static void count_round(
-	struct rank_rounds *rounds, const struct result_run *a, const struct series *b)
-{
-	vec_each (run, &b->runs) {
-		if ((*run)->repeat != a->repeat)
-			continue;
-		rounds->both++;
-		rounds->slower += a->elapsed_ns > (*run)->elapsed_ns;
-		rounds->faster += a->elapsed_ns < (*run)->elapsed_ns;
-		return;
-	}
-}
-
 struct rank_rounds rank_rounds(
 	const struct results *r, const struct result_rank *a, const struct result_rank *b)
 {
@@ -105,8 +92,14 @@ struct rank_rounds rank_rounds(
 
 	series_collect(&of_a, r, a->target, a->kind, a->mode);
 	series_collect(&of_b, r, b->target, b->kind, b->mode);
-	vec_each (run, &of_a.runs)
-		count_round(&rounds, *run, &of_b);
+	vec_each (run, &of_a.runs) {
+		const struct result_run *other = series_round(&of_b, (*run)->repeat);
+		if (!other)
+			continue;
+		rounds.both++;
+		rounds.slower += (*run)->elapsed_ns > other->elapsed_ns;
+		rounds.faster += (*run)->elapsed_ns < other->elapsed_ns;
+	}
 	series_done(&of_a);
 	series_done(&of_b);
 	return rounds;

@@ -180,6 +180,62 @@ static void say_tau(
 	layout_text(l, 2, lead, "%s", p.text);
 }
 
+static void ratio_cells(struct table *t, const struct view *v, const char *target, const char *mode,
+	double measured)
+{
+	double ratio = predict_ratio(v->results, target, v->base->target, RUN_REPLAY, mode);
+
+	if (ratio > 0) {
+		table_text(t, "%.2f", ratio);
+		table_text(t, "%+.1f %%", 100 * (ratio - measured) / measured);
+	} else {
+		table_text(t, "-");
+		table_text(t, "-");
+	}
+}
+
+/* NULL when no target can be set against the baseline. */
+static struct table *ratio_table(const struct view *v)
+{
+	struct table *t = NULL;
+
+	vec_each (target, &v->targets) {
+		double measured =
+			predict_ratio(v->results, target->target, v->base->target, RUN_REAL, "");
+		char name[64];
+		if (target == v->base || measured <= 0)
+			continue;
+		if (!t) {
+			t = table_new();
+			table_column(t, "target", "target", TABLE_LEFT);
+			table_column(t, "measured", "measured", TABLE_RIGHT);
+			table_column(t, "paced replay", "paced", TABLE_RIGHT);
+			table_column(t, "error", "paced_error", TABLE_RIGHT);
+			table_column(t, "full speed", "full", TABLE_RIGHT);
+			table_column(t, "error", "full_error", TABLE_RIGHT);
+		}
+		table_text(t, "%s", layout_short(target->target, 25, name));
+		table_text(t, "%.2f", measured);
+		ratio_cells(t, v, target->target, "paced", measured);
+		ratio_cells(t, v, target->target, "full", measured);
+	}
+	return t;
+}
+
+static void print_ratios(const struct layout *l, const struct view *v)
+{
+	struct table *t = v->base ? ratio_table(v) : NULL;
+
+	if (!t)
+		return;
+	layout_text(l, 2, "",
+		"How many times as long as %s, median of the rounds: what disturbs a round "
+	        "disturbs "
+		"all targets in it, so these are known better than the times.",
+		v->base->target);
+	layout_table(l, t);
+}
+
 void section_prediction(const struct layout *l, const struct view *v)
 {
 	if (!v->results->predictions.count)
@@ -193,4 +249,5 @@ void section_prediction(const struct layout *l, const struct view *v)
 	layout_table(l, prediction_table(v));
 	say_tau(l, v, "paced", "paced replay: ");
 	say_tau(l, v, "full", "full speed:   ");
+	print_ratios(l, v);
 }

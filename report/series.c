@@ -49,6 +49,14 @@ const struct result_run *series_median(const struct series *s)
 	return s->runs.count ? s->runs.at[(s->runs.count - 1) / 2] : NULL;
 }
 
+const struct result_run *series_round(const struct series *s, uint64_t repeat)
+{
+	vec_each (run, &s->runs)
+		if ((*run)->repeat == repeat)
+			return *run;
+	return NULL;
+}
+
 static bool has_name(const struct target_names *names, const char *target)
 {
 	for (size_t i = 0; i < names->count; i++)

@@ -21,6 +21,9 @@ void series_done(struct series *s);
 /* The run with the median elapsed time (the faster of two in the middle), or NULL. */
 const struct result_run *series_median(const struct series *s);
 
+/* The run of one round, or NULL. */
+const struct result_run *series_round(const struct series *s, uint64_t repeat);
+
 /* Every target in the order of appearance; borrowed strings. */
 struct target_names {
 	const char **at;

@@ -157,6 +157,28 @@ TEST(prediction_error_and_order)
 	results_free(r);
 }
 
+/* The second round was disturbed by something else: times are off, ratios are not. */
+TEST(ratios_are_taken_round_by_round)
+{
+	struct results *r = results_new();
+
+	for (unsigned i = 0; i < 3; i++) {
+		uint64_t slow = i == 1 ? 7 : 1;
+		add_run(r, "a", RUN_REAL, "", 1000 * slow)->repeat = i;
+		add_run(r, "b", RUN_REAL, "", 2000 * slow)->repeat = i;
+		add_run(r, "a", RUN_REPLAY, "paced", 1100)->repeat = i;
+		add_run(r, "b", RUN_REPLAY, "paced", 2420)->repeat = i;
+	}
+	add_run(r, "b", RUN_REAL, "", 1)->repeat = 9;
+	report_conclude(r);
+	CHECK_EQ(predict_ratio(r, "b", "a", RUN_REAL, ""), 2.0);
+	CHECK_EQ(predict_ratio(r, "b", "a", RUN_REPLAY, "paced"), 2.2);
+	CHECK_EQ(predict_ratio(r, "b", "a", RUN_REPLAY, "full"), 0.0);
+	CHECK(fabs(predict_ratio_error(r, "a", "paced") - 0.1) < 1e-9);
+	CHECK(isnan(predict_ratio_error(r, "a", "full")));
+	results_free(r);
+}
+
 TEST(a_prediction_stands_before_anything_is_measured)
 {
 	struct results *r = results_new();
