@@ -11,5 +11,6 @@ extern const struct workload workload_fsmark;
 extern const struct workload workload_fileserver;
 extern const struct workload workload_varmail;
 extern const struct workload workload_fileio;
+extern const struct workload workload_stream;
 
 #endif

@@ -16,6 +16,7 @@ static const struct workload *const workloads[] = {
 	&workload_fileserver,
 	&workload_varmail,
 	&workload_fileio,
+	&workload_stream,
 };
 
 const struct workload *workload_by_name(const char *name)

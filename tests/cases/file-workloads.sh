@@ -27,3 +27,5 @@ round_trip fileserver:threads=4,files=20,loops=10,width=4
 round_trip varmail:threads=4,files=20,loops=10
 round_trip fileio:threads=4,files=4,total=2M,requests=50,fsync_every=20
 round_trip fileio:threads=2,files=100,total=1600k,requests=50,fsync_every=0,fsync_at_end=no
+round_trip stream:size=2M,files=100,file_size=4k,dirs=3,order=random
+round_trip stream:phases=rewrite,size=2M,cache=direct

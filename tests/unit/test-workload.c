@@ -170,6 +170,25 @@ TEST(fileio)
 	workload_spec_done(&j.spec);
 }
 
+TEST(stream)
+{
+	static const struct {
+		const char *phases;
+		unsigned data, files; /* phases of each kind */
+	} cases[] = {{"all", 3, 3}, {"data", 3, 0}, {"write", 1, 0}, {"rewrite", 1, 0},
+		{"read", 1, 0}, {"files", 0, 3}, {"create", 0, 1}, {"stat", 0, 1},
+		{"delete", 0, 1}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		auto_free char *spec = xasprintf("stream:phases=%s,size=81k,files=9,dirs=2,"
+						 "order=%s,file_size=%zu",
+			cases[i].phases, i % 2 ? "random" : "sequential", i * 100);
+		whole(spec, cases[i].data * 10 + cases[i].files * 9);
+	}
+	whole("stream:phases=data,size=40k,chunk=4k,cache=direct", 30);
+	whole("stream:phases=data,size=40k,cache=keep", 15);
+}
+
 static int spoil(void *arg, struct error *err)
 {
 	struct job *j = arg;
