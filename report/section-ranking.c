@@ -230,8 +230,7 @@ static void print_ratios(const struct layout *l, const struct view *v)
 		return;
 	layout_text(l, 2, "",
 		"How many times as long as %s, median of the rounds: what disturbs a round "
-	        "disturbs "
-		"all targets in it, so these are known better than the times.",
+		"disturbs all targets in it, so these are known better than the times.",
 		v->base->target);
 	layout_table(l, t);
 }
