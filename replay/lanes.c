@@ -50,6 +50,7 @@
 #define NOBODY     UINT32_MAX
 #define NO_PLACE   UINT32_MAX
 #define STACK_SIZE (256 << 10)
+#define FEED_BATCH 512 /* steps fed before lanes are woken */
 
 struct waiter {
 	struct waiter *next;
@@ -273,18 +274,34 @@ static void feed(struct lanes *all, struct step *step)
 	do
 		all->next[place] = newest;
 	while (!atomic_compare_exchange_weak(&lane->incoming, &newest, place));
-	if (atomic_load(&lane->hungry))
-		ring_bell(lane);
+}
+
+/*
+ * Wake those that sleep and have steps now. Not after each step: where calls are shorter than
+ * compiling them, lanes would be woken for one step at a time.
+ */
+static void ring_bells(struct lanes *all)
+{
+	for (uint32_t i = 0; i < all->count; i++) {
+		struct lane *lane = &all->at[i];
+		if (atomic_load(&lane->incoming) != NO_PLACE && atomic_exchange(&lane->hungry, 0))
+			ring_bell(lane);
+	}
 }
 
 /* Until the window is full: 1; 0 at the end of the trace; -errno. */
 static int feed_some(struct lanes *all, struct error *err)
 {
 	struct step *step;
+	unsigned fed = 0;
 	int r;
 
-	while ((r = window_next(all->engine->window, &step, err)) == 1)
+	while ((r = window_next(all->engine->window, &step, err)) == 1) {
 		feed(all, step);
+		if (++fed % FEED_BATCH == 0)
+			ring_bells(all);
+	}
+	ring_bells(all);
 	return r == -EAGAIN ? 1 : r;
 }
 
