@@ -532,13 +532,25 @@ static void order(struct compiler *c, const struct event *ev, struct subject *s,
 		c->ordering.deps, release ? 0 : event_end_ns(ev), &step->waits, &step->wait_count);
 }
 
+/* Most calls have all they need in the step; only the others pay for the rest. */
+static void draft_init(struct draft *d, const struct event *ev)
+{
+	d->step = (struct step){.handle = SLOT_NONE};
+	d->has_args = false;
+	if (is_plain[ev->op] && ev->handle)
+		return;
+	d->args = (struct step_args){.dir = SLOT_NONE, .dir2 = SLOT_NONE, .handle2 = SLOT_NONE};
+	d->name = d->name2 = d->attribute = d->value = (struct text){0};
+}
+
 /* True if the event has become a step. */
 static bool compile_event(struct compiler *c, const struct event *ev, struct draft *d)
 {
 	struct subject s = {0};
 
-	*d = (struct draft){.step.handle = SLOT_NONE,
-		.args = {.dir = SLOT_NONE, .dir2 = SLOT_NONE, .handle2 = SLOT_NONE}};
+	if (ev->op == OP_read || ev->op == OP_write)
+		deps_prefetch(c->ordering.deps, ev->file, ev->offset);
+	draft_init(d, ev);
 	const char *why = check_event(ev);
 	if (!why)
 		why = resolve(c, ev, &s, d);

@@ -312,12 +312,25 @@ struct page_place {
 	uint32_t key;
 };
 
+static uint64_t page_hash(uint64_t file, uint64_t page)
+{
+	return (file * UINT64_C(0x9e3779b97f4a7c15) ^ page) * UINT64_C(0xff51afd7ed558ccd);
+}
+
 static struct page_place page_place(struct deps *d, uint64_t file, uint64_t page)
 {
-	uint64_t h = (file * UINT64_C(0x9e3779b97f4a7c15) ^ page) * UINT64_C(0xff51afd7ed558ccd);
+	uint64_t h = page_hash(file, page);
 	size_t set = h >> (64 - SET_BITS);
 
 	return (struct page_place){&d->pages[set], &d->overflow[set], (uint32_t)h};
+}
+
+void deps_prefetch(const struct deps *d, uint64_t file, uint64_t offset)
+{
+	uint64_t page = offset >> PAGE_SHIFT;
+
+	__builtin_prefetch(&d->pages[page_hash(file, page) >> (64 - SET_BITS)]);
+	__builtin_prefetch(&d->pages[page_hash(file, page + 1) >> (64 - SET_BITS)]);
 }
 
 static struct page_writer *page_find(const struct page_place *p)

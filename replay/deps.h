@@ -71,6 +71,9 @@ uint32_t deps_end(
 /* Program order where a thread has several lanes: after all that had ended in that lane. */
 void deps_lane(struct deps *d, uint32_t lane);
 
+/* Soon there will be a read or write here: bring the memory closer. */
+void deps_prefetch(const struct deps *d, uint64_t file, uint64_t offset);
+
 /* Lifetimes: in every order. */
 void deps_life(struct deps *d, struct life *life, enum deps_change change);
 
