@@ -24,6 +24,7 @@
 #include <string.h>
 #include <sys/file.h>
 
+#include "holdback.h"
 #include "order.h"
 
 #define MAX_NAME  255
@@ -37,7 +38,11 @@ struct compiler {
 	struct slots slots;
 	struct ordering ordering;
 	uint64_t client_cpu_ns; /* of the capture itself, in each call */
-	uint64_t events;
+	uint64_t events;        /* read so far */
+	uint64_t number;        /* of the one at hand */
+	struct event next;      /* read, but not dealt with */
+	bool has_next;
+	struct holdback holdback;
 	struct divergences unresolved;
 };
 
@@ -411,7 +416,7 @@ static void fill(
 	step->offset = ev->offset;
 	step->size = ev->size;
 	step->expect = ev->result;
-	step->number = c->events;
+	step->number = c->number;
 	step->mode = (uint16_t)ev->mode;
 	step->content = (uint8_t)min_u64(ev->content, UINT8_MAX);
 	step->flags = step_flags(ev, s);
@@ -555,7 +560,7 @@ static bool compile_event(struct compiler *c, const struct event *ev, struct dra
 	if (!why)
 		why = resolve(c, ev, &s, d);
 	if (why) {
-		divergence_unresolved(&c->unresolved, ev->op, c->events, why);
+		divergence_unresolved(&c->unresolved, ev->op, c->number, why);
 		scene_event(c->scene, ev);
 		return false;
 	}
@@ -578,21 +583,70 @@ static void skip_event(struct compiler *c, const struct event *ev)
 	scene_event(c->scene, ev);
 }
 
+/* True if it waits for others that overlapped with it. */
+static bool hold_back(struct compiler *c, const struct event *ev)
+{
+	if ((ev->op != OP_setlk && ev->op != OP_flock) || ev->result < 0)
+		return false;
+	struct open_file *file = scene_handle(c->scene, ev->handle);
+	struct contents *contents = file ? file->node->contents : NULL;
+	if (!contents)
+		return false;
+	if (order_weakens(ev, contents))
+		return holdback_keep(&c->holdback, ev, c->number, HELD_UNLOCK);
+	return order_conflicts(ev, contents) &&
+	       holdback_keep(&c->holdback, ev, c->number, HELD_GRANT);
+}
+
+/* The next event into c->next: 1, 0 at the end, -errno. */
+static int peek(struct compiler *c, struct error *err)
+{
+	if (c->has_next)
+		return 1;
+	int r = trace_reader_next(c->trace, &c->next, err);
+	if (r <= 0)
+		return r;
+	if (c->next.thread >= c->survey.threads.count)
+		return error_set(err, 0, "the trace changed while it was read");
+	c->events++;
+	c->has_next = true;
+	return 1;
+}
+
+/* True if c->next, which is used up, has become a step. */
+static bool compile_next(struct compiler *c, struct draft *ret)
+{
+	const struct event *ev = &c->next;
+
+	c->has_next = false;
+	c->number = c->events;
+	add_cpu(c, ev);
+	if (!survey_is_step(ev)) {
+		skip_event(c, ev);
+		return false;
+	}
+	if (hold_back(c, ev))
+		return false;
+	return compile_event(c, ev, ret);
+}
+
 int compiler_next(struct compiler *c, uint64_t oldest, struct draft *ret, struct error *err)
 {
-	struct event ev;
+	struct held held;
 	int r;
 
 	slots_reuse(&c->slots, oldest);
-	while ((r = trace_reader_next(c->trace, &ev, err)) == 1) {
-		c->events++;
-		if (ev.thread >= c->survey.threads.count)
-			return error_set(err, 0, "the trace changed while it was read");
-		add_cpu(c, &ev);
-		if (!survey_is_step(&ev))
-			skip_event(c, &ev);
-		else if (compile_event(c, &ev, ret))
+	while ((r = peek(c, err)) >= 0) {
+		if (c->holdback.count &&
+			holdback_due(&c->holdback, r ? &c->next : NULL, c->events, &held)) {
+			c->number = held.number;
+			if (compile_event(c, &held.ev, ret))
+				return 1;
+		} else if (r == 0) {
+			return 0;
+		} else if (compile_next(c, ret)) {
 			return 1;
+		}
 	}
 	return r;
 }

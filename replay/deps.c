@@ -523,14 +523,39 @@ static void push_lock(struct deps *d, struct contents *c, const struct deps_lock
 	c->locks[c->lock_count++] = (struct lock_mark){.lock = *lock, .acquired = d->self};
 }
 
+/* Is this what the owner of `lock` holds where that goes? */
+static bool holds_here(const struct lock_mark *m, const struct deps_lock *lock)
+{
+	return !m->released.progress && m->lock.flock == lock->flock &&
+	       m->lock.owner == lock->owner && m->lock.start <= lock->end &&
+	       lock->start <= m->lock.end;
+}
+
+bool deps_lock_weakens(const struct contents *c, const struct deps_lock *lock)
+{
+	for (uint32_t i = 0; i < c->lock_count; i++) {
+		const struct lock_mark *m = &c->locks[i];
+		if (holds_here(m, lock) &&
+			(lock->unlock || (m->lock.exclusive && !lock->exclusive)))
+			return true;
+	}
+	return false;
+}
+
+bool deps_lock_conflicts(const struct contents *c, const struct deps_lock *lock)
+{
+	for (uint32_t i = 0; i < c->lock_count && !lock->unlock; i++)
+		if (!c->locks[i].released.progress && locks_conflict(&c->locks[i].lock, lock))
+			return true;
+	return false;
+}
+
 /* What this owner held here is let go, wholly or (a weaker lock comes) in part. */
 static void release_own(struct deps *d, struct contents *c, const struct deps_lock *lock)
 {
 	for (uint32_t i = 0; i < c->lock_count; i++) {
 		struct lock_mark *m = &c->locks[i];
-		if (m->released.progress || m->lock.flock != lock->flock ||
-			m->lock.owner != lock->owner || m->lock.start > lock->end ||
-			lock->start > m->lock.end)
+		if (!holds_here(m, lock))
 			continue;
 		need_all(d, &m->refused);
 		uses_done(&m->refused);
@@ -560,8 +585,6 @@ static void forget_released(struct contents *c, const struct deps_lock *lock)
  */
 void deps_lock(struct deps *d, struct contents *c, const struct deps_lock *lock)
 {
-	if (d->order != ORDER_RESOURCE)
-		return;
 	for (uint32_t i = 0; i < c->lock_count && !lock->unlock; i++) {
 		struct lock_mark *m = &c->locks[i];
 		if (!locks_conflict(&m->lock, lock))

@@ -140,10 +140,11 @@ static void order_names(struct ordering *o, uint64_t dir)
 		deps_change_names(o->deps, node_contents(node));
 }
 
-static void order_lock(struct ordering *o, const struct event *ev, struct node *node)
+static struct deps_lock lock_of(const struct event *ev)
 {
 	bool flock = ev->op == OP_flock;
-	struct deps_lock lock = {
+
+	return (struct deps_lock){
 		.owner = flock ? ev->handle : ev->owner,
 		.start = flock ? 0 : ev->offset,
 		.end = flock || ev->size == 0 ? INT64_MAX : ev->offset + ev->size - 1,
@@ -152,6 +153,25 @@ static void order_lock(struct ordering *o, const struct event *ev, struct node *
 		.flock = flock,
 		.granted = ev->result >= 0,
 	};
+}
+
+bool order_weakens(const struct event *ev, const struct contents *contents)
+{
+	struct deps_lock lock = lock_of(ev);
+
+	return deps_lock_weakens(contents, &lock);
+}
+
+bool order_conflicts(const struct event *ev, const struct contents *contents)
+{
+	struct deps_lock lock = lock_of(ev);
+
+	return deps_lock_conflicts(contents, &lock);
+}
+
+static void order_lock(struct ordering *o, const struct event *ev, struct node *node)
+{
+	struct deps_lock lock = lock_of(ev);
 
 	deps_lock(o->deps, node_contents(node), &lock);
 }
