@@ -42,21 +42,23 @@ struct index_entry {
 };
 
 struct trace_writer {
-	struct frame_file file;
 	uint64_t epoch_ns;
 	pthread_t packer;
 	_Atomic int failed; /* -errno */
 	_Atomic uint64_t lost;
 
-	pthread_mutex_t lock; /* all down to the next blank line, and writing frames */
+	pthread_mutex_t file_lock; /* these; held while a block is packed and written */
+	struct frame_file file;
+	struct bytes tree;
+	bool tree_done;
+
+	pthread_mutex_t lock; /* these; held for moments, as producers wait for it */
 	pthread_cond_t work;  /* for the packer: a buffer fills up, or stop */
 	pthread_cond_t room;  /* for producers: a buffer was emptied */
 	bool wake, stop;
 	unsigned waiting;
 	VEC(struct trace_buffer *) buffers;
 	VEC(struct trace_thread) threads;
-	struct bytes tree;
-	bool tree_done;
 
 	/* The packer's own. */
 	struct op_table table;
@@ -102,7 +104,6 @@ static int write_ops(struct trace_writer *w)
 	return frame_put(&w->file, FRAME_OPS, FRAME_ZSTD, &w->frame, false);
 }
 
-/* With the lock held. */
 static int write_tree(struct trace_writer *w)
 {
 	int r = w->tree.size ? frame_put(&w->file, FRAME_TREE, FRAME_ZSTD, &w->tree, false) : 0;
@@ -111,12 +112,10 @@ static int write_tree(struct trace_writer *w)
 	return r;
 }
 
-/* Threads declared since the last time; with the lock held. */
-static int write_threads(struct trace_writer *w)
+/* Append the threads declared since the last time to the frame; returns how many there are now. */
+static size_t put_threads(struct trace_writer *w)
 {
-	if (w->threads_written == w->threads.count)
-		return 0;
-	w->frame.size = 0;
+	pthread_mutex_lock(&w->lock);
 	for (size_t i = w->threads_written; i < w->threads.count; i++) {
 		const struct trace_thread *t = &w->threads.at[i];
 		put_u32(&w->frame, t->tid);
@@ -125,10 +124,26 @@ static int write_threads(struct trace_writer *w)
 		put_u32(&w->frame, t->gid);
 		put_bytes(&w->frame, t->comm, sizeof(t->comm));
 	}
-	w->threads_written = w->threads.count;
+	size_t count = w->threads.count;
+	pthread_mutex_unlock(&w->lock);
+	return count;
+}
+
+static int write_threads(struct trace_writer *w)
+{
+	uint64_t offset = w->file.size;
+
+	w->frame.size = 0;
+	size_t count = put_threads(w);
+	if (count == w->threads_written)
+		return 0;
+	int r = frame_put(&w->file, FRAME_THREADS, FRAME_ZSTD, &w->frame, false);
+	if (r < 0)
+		return r;
+	w->threads_written = count;
 	if (w->thread_frames.count < INDEX_MAX)
-		vec_push(&w->thread_frames, w->file.size);
-	return frame_put(&w->file, FRAME_THREADS, FRAME_ZSTD, &w->frame, false);
+		vec_push(&w->thread_frames, offset);
+	return 0;
 }
 
 /* Remember where a block is; a long trace forgets every second one, again and again. */
@@ -162,14 +177,14 @@ static void block_close(struct trace_writer *w)
 
 	if (!count)
 		return;
-	pthread_mutex_lock(&w->lock);
+	pthread_mutex_lock(&w->file_lock);
 	w->tree_done = true;
 	int r = write_tree(w);
 	if (!r)
 		r = write_threads(w);
 	if (!r)
 		r = write_block(w);
-	pthread_mutex_unlock(&w->lock);
+	pthread_mutex_unlock(&w->file_lock);
 	if (r < 0)
 		atomic_fetch_add(&w->lost, count);
 	else
@@ -471,6 +486,7 @@ static void writer_free(struct trace_writer *w)
 	free(w->looked);
 	pthread_cond_destroy(&w->work);
 	pthread_cond_destroy(&w->room);
+	pthread_mutex_destroy(&w->file_lock);
 	pthread_mutex_destroy(&w->lock);
 	free(w);
 }
@@ -482,6 +498,7 @@ static struct trace_writer *writer_new(void)
 
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_mutex_init(&w->file_lock, NULL);
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_cond_init(&w->work, &monotonic);
 	pthread_cond_init(&w->room, NULL);
@@ -522,14 +539,14 @@ int trace_writer_open(
 
 int trace_writer_tree(struct trace_writer *w, const struct tree_entry *entry, struct error *err)
 {
-	pthread_mutex_lock(&w->lock);
+	pthread_mutex_lock(&w->file_lock);
 	assert(!w->tree_done);
 	size_t before = w->tree.size;
 	tree_encode(entry, &w->tree);
 	int r = w->tree.size - before > FRAME_MAX / 2 ? -EFBIG : 0;
 	if (!r && w->tree.size >= TREE_FRAME)
 		r = write_tree(w);
-	pthread_mutex_unlock(&w->lock);
+	pthread_mutex_unlock(&w->file_lock);
 	if (r < 0)
 		error_errno(err, r, "cannot write the starting state of '%.*s'",
 			(int)min_u64(entry->name.size, 255), entry->name.data);
