@@ -242,9 +242,8 @@ void section_prediction(const struct layout *l, const struct view *v)
 	layout_heading(l, "PREDICTED AGAINST MEASURED");
 	layout_text(l, 2, "",
 		"Medians. The paced replay keeps the application's CPU time between its calls: it "
-		"is "
-		"the prediction. Full speed leaves it out: a stress number, shown for comparison. "
-		"error = (replay - measured) / measured.");
+		"is the prediction. Full speed leaves it out: a stress number, shown for "
+		"comparison. error = (replay - measured) / measured.");
 	layout_table(l, prediction_table(v));
 	say_tau(l, v, "paced", "paced replay: ");
 	say_tau(l, v, "full", "full speed:   ");
