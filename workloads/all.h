@@ -12,5 +12,6 @@ extern const struct workload workload_fileserver;
 extern const struct workload workload_varmail;
 extern const struct workload workload_fileio;
 extern const struct workload workload_stream;
+extern const struct workload workload_treecopy;
 
 #endif

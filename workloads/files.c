@@ -127,6 +127,27 @@ int file_make_dir(const char *path, struct error *err)
 	return error_errno(err, errno, "cannot make %s", path);
 }
 
+int file_compare(const char *a, const char *b, struct error *err)
+{
+	auto_free void *of_a = chunk_buffer();
+	auto_free void *of_b = chunk_buffer();
+	auto_close int fd_a = file_open(a, O_RDONLY, err);
+	auto_close int fd_b = fd_a < 0 ? -1 : file_open(b, O_RDONLY, err);
+	ssize_t n, m;
+
+	if (fd_a < 0 || fd_b < 0)
+		return fd_a < 0 ? fd_a : fd_b;
+	do {
+		n = read_full(fd_a, of_a, PATTERN_CHUNK);
+		m = read_full(fd_b, of_b, PATTERN_CHUNK);
+		if (n < 0 || m < 0)
+			return error_errno(err, (int)-(n < 0 ? n : m), "%s", n < 0 ? a : b);
+		if (n != m || memcmp(of_a, of_b, (size_t)n))
+			return error_set(err, EIO, "%s and %s differ", a, b);
+	} while (n > 0);
+	return 0;
+}
+
 static int file_count(const char *path, uint64_t *ret, struct error *err)
 {
 	char *const roots[] = {(char *)path, NULL};

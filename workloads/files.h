@@ -43,6 +43,8 @@ int64_t file_read_all(int fd, void *buffer, uint64_t chunk);
 int file_open(const char *path, int flags, struct error *err);
 /* A directory that must not be there yet. */
 int file_make_dir(const char *path, struct error *err);
+/* Fails unless both hold the same bytes. */
+int file_compare(const char *a, const char *b, struct error *err);
 /* Fails unless `path` has that many files below it, directories not counted. */
 int file_expect_count(const char *path, uint64_t count, struct error *err);
 /* Let this process open `count` files more than usual. */

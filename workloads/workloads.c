@@ -17,6 +17,7 @@ static const struct workload *const workloads[] = {
 	&workload_varmail,
 	&workload_fileio,
 	&workload_stream,
+	&workload_treecopy,
 };
 
 const struct workload *workload_by_name(const char *name)

@@ -29,3 +29,10 @@ round_trip fileio:threads=4,files=4,total=2M,requests=50,fsync_every=20
 round_trip fileio:threads=2,files=100,total=1600k,requests=50,fsync_every=0,fsync_at_end=no
 round_trip stream:size=2M,files=100,file_size=4k,dirs=3,order=random
 round_trip stream:phases=rewrite,size=2M,cache=direct
+round_trip treecopy:files=100,threads=4
+round_trip treecopy:files=30,method=copy_file_range
+mkdir -p own/sub
+seq 9999 >own/sub/numbers
+ln -s sub/numbers own/link
+chmod 640 own/sub/numbers
+round_trip "treecopy:source=$PWD/own"

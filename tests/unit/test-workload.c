@@ -93,7 +93,7 @@ static void job_end(struct job *j)
 {
 	CHECK_EQ(remove_tree(j->dir), 0);
 	free(j->dir);
-	shared_memory_free(j->outcome, sizeof(*j->outcome));
+	shared_memory_free(j->outcome, sizeof(*j->outcome)); /* NULL is fine */
 	workload_spec_done(&j->spec);
 }
 
@@ -187,6 +187,19 @@ TEST(stream)
 	}
 	whole("stream:phases=data,size=40k,chunk=4k,cache=direct", 30);
 	whole("stream:phases=data,size=40k,cache=keep", 15);
+}
+
+TEST(treecopy)
+{
+	struct error err = {0};
+	struct job j = {.dir = make_temp_dir(&err)};
+
+	whole("treecopy:files=50,threads=2", 100);
+	whole("treecopy:files=20,method=copy_file_range", 20);
+	CHECK_EQ(workload_parse(&j.spec, "treecopy:source=relative", &err), 0);
+	CHECK(do_prepare(&j, &err) < 0);
+	CHECK(mentions(err.text, "does not begin with a slash"));
+	job_end(&j);
 }
 
 static int spoil(void *arg, struct error *err)
