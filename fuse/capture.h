@@ -33,8 +33,10 @@ struct capture_stats {
 	bool parallel_writes;
 };
 
-/* Write the starting state to the trace, mount and serve. On failure nothing is left mounted; the error says what is missing and the
- * remedy. */
+/*
+ * Write the starting state to the trace, mount and serve. On failure nothing is left mounted; the
+ * error says what is missing and the remedy.
+ */
 int capture_mount(struct capture **ret, const struct capture_options *options, struct error *err);
 
 /* Where the application must work. */

@@ -26,7 +26,6 @@
 #define INIT_KILLPRIV_V2        (UINT64_C(1) << 28)
 #define INIT_EXTENDED           (UINT64_C(1) << 30)
 #define OPEN_DIRECT_IO          (1u << 0)
-#define OPEN_NOFLUSH            (1u << 5)
 #define OPEN_PARALLEL_WRITES    (1u << 6)
 #define PARALLEL_WRITES_MINOR   38
 
@@ -189,20 +188,18 @@ const struct kernel_call *kernel_call(void)
 	return &current;
 }
 
-static struct fuse_open_out open_out(uint64_t fh, bool buffered, bool flush)
+static struct fuse_open_out open_out(uint64_t fh, bool buffered)
 {
 	struct fuse_open_out out = {.fh = fh};
 
 	if (!buffered)
 		out.open_flags |= OPEN_DIRECT_IO | OPEN_PARALLEL_WRITES;
-	if (!flush)
-		out.open_flags |= OPEN_NOFLUSH;
 	return out;
 }
 
-int kernel_reply_open(fuse_req_t req, uint64_t fh, bool buffered, bool flush)
+int kernel_reply_open(fuse_req_t req, uint64_t fh, bool buffered)
 {
-	struct fuse_open_out out = open_out(fh, buffered, flush);
+	struct fuse_open_out out = open_out(fh, buffered);
 
 	return fuse_reply_buf(req, (const char *)&out, sizeof(out));
 }
@@ -239,7 +236,7 @@ static struct fuse_attr attr_of(const struct stat *st)
 }
 
 int kernel_reply_create(
-	fuse_req_t req, const struct fuse_entry_param *e, uint64_t fh, bool buffered, bool flush)
+	fuse_req_t req, const struct fuse_entry_param *e, uint64_t fh, bool buffered)
 {
 	struct {
 		struct fuse_entry_out entry;
@@ -252,7 +249,7 @@ int kernel_reply_create(
 		.entry.attr_valid = whole_seconds(e->attr_timeout),
 		.entry.attr_valid_nsec = rest_nanoseconds(e->attr_timeout),
 		.entry.attr = attr_of(&e->attr),
-		.open = open_out(fh, buffered, flush),
+		.open = open_out(fh, buffered),
 	};
 
 	return fuse_reply_buf(req, (const char *)&out, sizeof(out));

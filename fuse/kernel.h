@@ -43,7 +43,7 @@ struct kernel_buffer {
 	struct fuse_buf buf;
 };
 
-/* Before the first request. The session's userdata must point at `k`. */
+/* Before the first request. The session's userdata must point at a struct kernel. */
 int kernel_attach(struct fuse_session *se);
 /* The largest piece of data in one READ or WRITE, in bytes. */
 size_t kernel_max_data(void);
@@ -54,10 +54,14 @@ void kernel_buffer_reset(struct kernel_buffer *b);
 
 /* The call this thread is handling. */
 const struct kernel_call *kernel_call(void);
-/* Replies. Each returns what fuse_reply_buf() does: -ENOENT = the caller is gone. */
-int kernel_reply_open(fuse_req_t req, uint64_t fh, bool buffered, bool flush);
+
+/*
+ * Replies. Each returns what fuse_reply_buf() does: -ENOENT = the caller is gone. Open files do direct
+ * I/O unless `buffered`; every close() is asked for, because it ends locks.
+ */
+int kernel_reply_open(fuse_req_t req, uint64_t fh, bool buffered);
 int kernel_reply_create(
-	fuse_req_t req, const struct fuse_entry_param *e, uint64_t fh, bool buffered, bool flush);
+	fuse_req_t req, const struct fuse_entry_param *e, uint64_t fh, bool buffered);
 int kernel_reply_statx(fuse_req_t req, const struct statx *stx, double timeout);
 int kernel_reply_copied(fuse_req_t req, size_t bytes);
 

@@ -179,6 +179,12 @@ void op_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
 	remove_name(&rec, set_place(&rec, parent, name), name, lower_rmdir);
 }
 
+/* Of two descriptors or -errnos. */
+static int first_error(int a, int b)
+{
+	return a < 0 ? a : b < 0 ? b : 0;
+}
+
 /* Keep the table's names true after a rename. */
 static void follow_rename(struct inode *dir, const char *name, struct inode *dir2,
 	const char *name2, unsigned flags, struct inode_name *from, struct inode_name *to)
@@ -207,9 +213,9 @@ void op_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t p
 	auto_name struct inode_name to = inode_peek(c->inodes, dir2, name2);
 	rec.ev.file = from.id;
 	rec.ev.file2 = to.id;
-	int r = pin.fd < 0    ? pin.fd
-	        : pin2.fd < 0 ? pin2.fd
-	                      : lower_rename(pin.fd, name, pin2.fd, name2, flags);
+	int r = first_error(pin.fd, pin2.fd);
+	if (!r)
+		r = lower_rename(pin.fd, name, pin2.fd, name2, flags);
 	/* Two names of one file: rename() does nothing and says so with success. */
 	if (!r && (from.id != to.id || flags))
 		follow_rename(dir, name, dir2, name2, flags, &from, &to);
@@ -228,9 +234,9 @@ void op_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent, const char *name
 	struct inode *dir = set_place(&rec, parent, name);
 	auto_pin struct inode_pin pin = inode_pin(c->inodes, i);
 	auto_pin struct inode_pin dir_pin = inode_pin(c->inodes, dir);
-	int r = pin.fd < 0       ? pin.fd
-	        : dir_pin.fd < 0 ? dir_pin.fd
-	                         : lower_link(pin.fd, dir_pin.fd, name);
+	int r = first_error(pin.fd, dir_pin.fd);
+	if (!r)
+		r = lower_link(pin.fd, dir_pin.fd, name);
 	if (!r)
 		inode_linked(c->inodes, i, dir, name);
 	reply_made(&rec, r, dir, name);

@@ -96,7 +96,7 @@ static void reply_create(
 
 	set_opened(rec, h);
 	scope_result(rec, 0);
-	if (kernel_reply_create(rec->req, &e, (uintptr_t)h, needs_cache(c, i), true) != -ENOENT)
+	if (kernel_reply_create(rec->req, &e, (uintptr_t)h, needs_cache(c, i)) != -ENOENT)
 		return;
 	handle_free(c->inodes, h);
 	inode_forget(c->inodes, i, 1);
@@ -148,7 +148,7 @@ static void open_any(struct scope *rec, fuse_ino_t ino, int flags, int below)
 	struct handle *h = handle_new(c->inodes, i, next_handle(c), fd, flags);
 	set_opened(rec, h);
 	scope_result(rec, 0);
-	if (kernel_reply_open(rec->req, (uintptr_t)h, needs_cache(c, i), true) == -ENOENT)
+	if (kernel_reply_open(rec->req, (uintptr_t)h, needs_cache(c, i)) == -ENOENT)
 		handle_free(c->inodes, h);
 }
 
