@@ -15,19 +15,19 @@
  */
 enum agreement {
 	AGREE_SUCCESS, /* that both succeeded */
-	AGREE_VALUE,   /* the number returned: bytes, an offset, a length */
+	AGREE_VALUE,   /* the number returned: bytes, a length */
 };
 
 static const enum agreement agreements[OP_LIMIT] = {
 	[OP_read] = AGREE_VALUE,
 	[OP_write] = AGREE_VALUE,
 	[OP_copy_file_range] = AGREE_VALUE,
-	[OP_lseek] = AGREE_VALUE,
 	/* Lengths of attributes are the application's for user.*, the kernel's for the others. */
 	[OP_getxattr] = AGREE_VALUE,
 	/*
 	 * AGREE_SUCCESS for the rest, among them: readdir, whose entries per call depend on how the
-	 * file system packs them; listxattr, which lists the system's own names; statfs, getattr.
+	 * file system packs them; lseek, because holes end where the file system's blocks do;
+	 * listxattr, which lists the system's own names; statfs, getattr.
 	 */
 };
 

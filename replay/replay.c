@@ -59,6 +59,10 @@ static int replay_init(struct replay *p, struct trace_reader *trace, int root_fd
 		r = compiler_new(&p->compiler, trace, options, p->files, window, err);
 	if (r < 0)
 		return r;
+	if (options->mode == MODE_PACED && !compiler_survey(p->compiler)->knows_cpu)
+		return error_set(err, ENODATA,
+			"the trace has no CPU times, so there is nothing to pace by; use --mode "
+		        "full");
 	p->payload = payload_new();
 	p->window = window_new(p->compiler, window);
 	p->lanes = compiler_survey(p->compiler)->lane_count;

@@ -15,15 +15,18 @@
 #include "result.h"
 
 enum replay_order {
-	ORDER_THREAD,   /* program order of each thread, nothing between threads but what must exist
-	                 */
-	ORDER_RESOURCE, /* thread order + order on files, names and handles */
+	ORDER_THREAD, /* program order of each thread; between threads only what must exist: files,
+	                 * names and handles are made before they are used and used before their end,
+	                 * locks released before they are granted again */
+	ORDER_RESOURCE, /* thread order + order on what files and directories hold: writes of the same
+	                 * pages, syncs, sizes, attributes, failed look-ups */
 	ORDER_STRICT,   /* one operation at a time, in the order of the trace */
 };
 
 enum replay_mode {
 	MODE_FULL,  /* no think time: the stress number */
-	MODE_PACED, /* the CPU time of each thread between its operations is spent again */
+	MODE_PACED, /* the CPU time of each thread between its operations is spent again; an error
+	             * if the trace has none */
 };
 
 enum replay_engine {

@@ -301,6 +301,17 @@ static void chmoded(struct node *node, const struct event *ev)
 {
 	if (node)
 		node->mode = (node->mode & S_IFMT) | ((uint32_t)ev->mode & 07777);
+	if (node)
+		node->mode_unknown = false;
+}
+
+/* Such lists are another way to set permissions, as cp -a does. */
+static void attribute_changed(struct node *node, const struct event *ev)
+{
+	static const char acl[] = "system.posix_acl_access";
+
+	if (node && ev->name.size == strlen(acl) && !memcmp(ev->name.data, acl, strlen(acl)))
+		node->mode_unknown = true;
 }
 
 void scene_event(struct scene *m, const struct event *ev)
@@ -360,6 +371,10 @@ void scene_event_on(struct scene *m, const struct event *ev, struct node *node)
 	case OP_chmod:
 		chmoded(node, ev);
 		break;
+	case OP_setxattr:
+	case OP_removexattr:
+		attribute_changed(node, ev);
+		break;
 	case OP_getattr:
 	case OP_readlink:
 	case OP_read:
@@ -372,10 +387,8 @@ void scene_event_on(struct scene *m, const struct event *ev, struct node *node)
 	case OP_releasedir:
 	case OP_fsyncdir:
 	case OP_statfs:
-	case OP_setxattr:
 	case OP_getxattr:
 	case OP_listxattr:
-	case OP_removexattr:
 	case OP_access:
 	case OP_getlk:
 	case OP_setlk:

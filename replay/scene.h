@@ -28,6 +28,7 @@ struct node {
 	uint32_t dir_slot; /* of a directory, once the plan uses it: SLOT_NONE before */
 	uint64_t touched;  /* by the plan: number of the step */
 	uint8_t file_class;
+	bool mode_unknown;           /* an access control list changed it */
 	VEC(struct node_name) names; /* the last one is the newest */
 	struct open_file *handles;   /* open ones */
 	struct life life;            /* of the file itself */
