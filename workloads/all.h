@@ -13,5 +13,6 @@ extern const struct workload workload_varmail;
 extern const struct workload workload_fileio;
 extern const struct workload workload_stream;
 extern const struct workload workload_treecopy;
+extern const struct workload workload_command;
 
 #endif

@@ -18,6 +18,7 @@ static const struct workload *const workloads[] = {
 	&workload_fileio,
 	&workload_stream,
 	&workload_treecopy,
+	&workload_command,
 };
 
 const struct workload *workload_by_name(const char *name)

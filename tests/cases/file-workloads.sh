@@ -36,3 +36,6 @@ seq 9999 >own/sub/numbers
 ln -s sub/numbers own/link
 chmod 640 own/sub/numbers
 round_trip "treecopy:source=$PWD/own"
+round_trip command
+round_trip 'command:times=2,prepare=mkdir d,check=test -e d/b/1,run=cp -a d e && rm -r e
+	mkdir -p d/b && for i in 1 2; do echo a,b >>d/b/$i; done && mv d/b/2 d && sync d/2'

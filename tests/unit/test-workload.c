@@ -202,6 +202,22 @@ TEST(treecopy)
 	job_end(&j);
 }
 
+TEST(command)
+{
+	struct error err = {0};
+	struct job j = {.dir = make_temp_dir(&err)};
+
+	whole("command", 1);
+	whole("command:times=3,prepare=mkdir d,check=test -e d/x && test ! -e y,"
+	      "run=for i in a,b d/x; do echo 1,2 >>$i; done; cd d && ls >/dev/full || true",
+		3);
+	CHECK_EQ(workload_parse(&j.spec, "command:check=echo lost && false,run=true", &err), 0);
+	CHECK(do_check(&j, &err) < 0);
+	CHECK(mentions(err.text, "'echo lost && false': sh failed (status 1): lost"));
+	job_end(&j);
+	CHECK(mentions(refusal("command:run="), "run is empty"));
+}
+
 static int spoil(void *arg, struct error *err)
 {
 	struct job *j = arg;
