@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "content.h"
 
+#include <math.h>
 #include <string.h>
 #include <xxhash.h>
 
@@ -25,35 +26,64 @@ static bool is_repeated(const uint8_t *p, size_t size)
 	return size > sizeof(uint64_t) && !memcmp(p, p + 8, size - 8);
 }
 
-/* What a word costs a compressor, in halves of its size. */
-enum { COST_NOTHING = 0, COST_TEXT = 1, COST_ALL = 2 };
+/*
+ * What was seen of the words. Text costs a compressor about half its size. Noise costs all of it if
+ * its bytes are as different from each other as random ones are, and less in machine code or packed
+ * records, where some bytes are much more common; that is judged on a sample of the noise.
+ */
+struct tally {
+	size_t words;
+	unsigned text, noise;
+	unsigned sampled; /* words of noise whose bytes are in `seen` */
+	uint64_t seen[4]; /* a bit for each value of a byte */
+};
 
-static unsigned word_cost(uint64_t word, uint64_t before)
+#define SAMPLE_WORDS 32
+#define SAMPLE_EVERY 8 /* of the lines looked at */
+
+static void sample_bytes(struct tally *t, uint64_t word)
 {
-	uint64_t difference = word ^ before;
-
-	if (!(word >> 32) || !(word << 32) || !(difference >> 32) || !(difference << 32))
-		return COST_NOTHING;
-	return word & UINT64_C(0x8080808080808080) ? COST_ALL : COST_TEXT;
+	for (int i = 0; i < 8; i++, word >>= 8)
+		t->seen[word >> 6 & 3] |= UINT64_C(1) << (word & 63);
+	t->sampled++;
 }
 
-static unsigned words_cost(const uint8_t *p, size_t words)
+static void look_at_words(struct tally *t, const uint8_t *p, size_t words, bool sample)
 {
 	uint64_t before = 0;
-	unsigned cost = 0;
 
 	for (size_t i = 0; i < words; i++) {
-		uint64_t word = word_at(p, i);
-		cost += word_cost(word, before);
+		uint64_t word = word_at(p, i), difference = word ^ before;
 		before = word;
+		if (!(word >> 32) || !(word << 32) || !(difference >> 32) || !(difference << 32))
+			continue;
+		if (!(word & UINT64_C(0x8080808080808080))) {
+			t->text++;
+			continue;
+		}
+		t->noise++;
+		if (sample && t->sampled < SAMPLE_WORDS)
+			sample_bytes(t, word);
 	}
-	return cost;
+	t->words += words;
 }
 
-/* The class of data of which `words` words were seen to cost so much. */
-static enum content class_of_cost(unsigned cost, size_t words)
+/* How many different bytes there are among the sampled, over how many would be if they were random;
+ * a little less than 1 is chance. */
+static double variety(const struct tally *t)
 {
-	size_t k = (cost * LINE_WORDS / COST_ALL + words / 2) / words;
+	double expected = 256 * (1 - pow(255.0 / 256, 8.0 * t->sampled));
+	int seen = 0;
+
+	for (int i = 0; i < 4; i++)
+		seen += __builtin_popcountll(t->seen[i]);
+	return t->sampled < 4 || seen > 0.88 * expected ? 1 : seen / expected;
+}
+
+static enum content class_of(const struct tally *t)
+{
+	double cost = t->noise * variety(t) + t->text * 0.5;
+	int k = (int)(cost * LINE_WORDS / (double)t->words + 0.5);
 
 	return (enum content)(CONTENT_WORDS + (k ? k : 1));
 }
@@ -71,18 +101,17 @@ enum content content_classify(const void *data, size_t size)
 {
 	const uint8_t *p = data;
 	size_t lines = size / LINE_BYTES, step = (lines + LINES_MAX - 1) / LINES_MAX;
-	unsigned cost = 0;
-	size_t looked = 0;
+	struct tally t = {0};
 
 	if (size < sizeof(uint64_t))
 		return classify_tiny(p, size);
 	if (is_repeated(p, size))
 		return word_at(p, 0) ? CONTENT_REPEATED : CONTENT_ZERO;
 	if (!lines)
-		return class_of_cost(words_cost(p, size / 8), size / 8);
-	for (size_t i = 0; i < lines; i += step, looked++)
-		cost += words_cost(p + i * LINE_BYTES, LINE_WORDS);
-	return class_of_cost(cost, looked * LINE_WORDS);
+		look_at_words(&t, p, size / sizeof(uint64_t), true);
+	for (size_t i = 0; i < lines; i += step)
+		look_at_words(&t, p + i * LINE_BYTES, LINE_WORDS, i / step % SAMPLE_EVERY == 0);
+	return class_of(&t);
 }
 
 uint64_t content_hash(const void *data, size_t size)

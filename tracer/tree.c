@@ -139,17 +139,20 @@ static void find_extents(struct walk *w, int fd, off_t size)
 	}
 }
 
-/* Pieces spread over the extents, or over the only one. */
+/* Pieces spread over the extents, and within those that get several. */
 static enum content sample_content(struct walk *w, int fd)
 {
 	uint8_t sample[SAMPLE_PIECES * SAMPLE_BYTES];
 	size_t got = 0, count = w->extents.count;
+	const struct tree_extent *last = NULL;
+	uint64_t skip = 0;
 
 	for (size_t i = 0; i < SAMPLE_PIECES; i++) {
 		const struct tree_extent *e = &w->extents.at[i * count / SAMPLE_PIECES];
-		uint64_t skip = count > 1 ? 0 : max_u64(e->size / SAMPLE_PIECES, SAMPLE_BYTES) * i;
+		skip = e == last ? skip + max_u64(e->size / SAMPLE_PIECES, SAMPLE_BYTES) : 0;
+		last = e;
 		if (skip >= e->size)
-			break;
+			continue;
 		ssize_t n = pread_full(fd, sample + got, min_u64(SAMPLE_BYTES, e->size - skip),
 			(off_t)(e->offset + skip));
 		if (n > 0)

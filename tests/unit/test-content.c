@@ -95,3 +95,16 @@ TEST(class_names_go_both_ways)
 		CHECK_EQ(file_class_by_name(file_class_name(c)), c);
 	CHECK_EQ(file_class_by_name("nonsense"), FILE_CLASS_COUNT);
 }
+
+/* Machine code and packed records look random word by word, yet their bytes are not all as common. */
+TEST(noise_of_few_byte_values_is_not_random)
+{
+	static uint8_t data[8192];
+	struct rng rng;
+
+	rng_init(&rng, 9);
+	for (size_t i = 0; i < sizeof(data); i++)
+		data[i] = (uint8_t)(0xc0 | rng_below(&rng, 40)); /* 5.3 bits of 8 */
+	enum content c = content_classify(data, sizeof(data));
+	CHECK(c >= CONTENT_WORDS + 1 && c <= CONTENT_WORDS + 5);
+}

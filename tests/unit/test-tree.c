@@ -22,7 +22,7 @@ static void write_file(int dir, const char *name, size_t size, off_t at)
 	auto_close int fd = openat(dir, name, O_CREAT | O_WRONLY, 0640);
 	auto_free char *data = xmalloc(size);
 
-	content_fill(CONTENT_RANDOM, 7, data, size);
+	content_fill(CONTENT_RANDOM, (uint64_t)at + 7, data, size);
 	CHECK_EQ(pwrite_all(fd, data, size, at), 0);
 }
 
