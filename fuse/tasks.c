@@ -45,13 +45,16 @@ struct tasks {
 	uint32_t own_pid;
 	int *keepers[MAX_KEPT]; /* places in entries; the oldest is next */
 	unsigned next_keeper;
+	uint64_t closed; /* of those, so far */
 };
 
-static void let_go(int *fd)
+static void let_go(struct tasks *c, int *fd)
 {
-	if (*fd >= 0)
-		close(*fd);
+	if (*fd < 0)
+		return;
+	close(*fd);
 	*fd = -1;
+	c->closed++;
 }
 
 /* A file of /proc/TID, opened once; the thread that has kept one for longest gives its place. */
@@ -62,7 +65,7 @@ static int keep_open(struct tasks *c, int *fd, uint32_t tid, const char *file)
 	if (*fd >= 0)
 		return *fd;
 	if (c->keepers[c->next_keeper])
-		let_go(c->keepers[c->next_keeper]);
+		let_go(c, c->keepers[c->next_keeper]);
 	snprintf(path, sizeof(path), "/proc/%u/%s", tid, file);
 	*fd = open(path, O_RDONLY | O_CLOEXEC);
 	c->keepers[c->next_keeper] = fd;
@@ -85,8 +88,8 @@ void tasks_free(struct tasks *c)
 	if (!c)
 		return;
 	vec_each (e, &c->all) {
-		let_go(&(*e)->schedstat);
-		let_go(&(*e)->syscall);
+		let_go(c, &(*e)->schedstat);
+		let_go(c, &(*e)->syscall);
 		free(*e);
 	}
 	vec_free(&c->all);
@@ -138,8 +141,8 @@ static void declare(struct tasks *c, struct entry *e, uint32_t uid, uint32_t gid
 	identify(e, &thread);
 	e->own = e->tgid == c->own_pid;
 	e->cpu_ns = 0;
-	let_go(&e->schedstat);
-	let_go(&e->syscall);
+	let_go(c, &e->schedstat);
+	let_go(c, &e->syscall);
 	struct entry *first = find(c, e->tgid);
 	if (first && first != e)
 		first->alone = false;
@@ -244,6 +247,10 @@ static bool parse_call(const char *text, struct call *ret)
 	return true;
 }
 
+/*
+ * Without the lock, because the kernel may let the reader wait for a thread that has been preempted
+ * on its way to sleep. If a descriptor was closed meanwhile it may have been this one: not known.
+ */
 static bool read_call(struct tasks *c, uint32_t tid, struct call *ret)
 {
 	char text[192];
@@ -253,10 +260,13 @@ static bool read_call(struct tasks *c, uint32_t tid, struct call *ret)
 	struct entry *e = find(c, tid);
 	if (e)
 		fd = keep_open(c, &e->syscall, tid, "syscall");
-	/* Read under the lock: the descriptor may be closed by a thread that finds it stale. */
-	ssize_t n = fd < 0 ? -1 : pread(fd, text, sizeof(text) - 1, 0);
+	uint64_t closed = c->closed;
 	pthread_mutex_unlock(&c->lock);
-	if (n <= 0)
+	ssize_t n = fd < 0 ? -1 : pread(fd, text, sizeof(text) - 1, 0);
+	pthread_mutex_lock(&c->lock);
+	bool same = c->closed == closed;
+	pthread_mutex_unlock(&c->lock);
+	if (n <= 0 || !same)
 		return false;
 	text[n] = 0;
 	return parse_call(text, ret);
