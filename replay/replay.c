@@ -62,7 +62,7 @@ static int replay_init(struct replay *p, struct trace_reader *trace, int root_fd
 	if (options->mode == MODE_PACED && !compiler_survey(p->compiler)->knows_cpu)
 		return error_set(err, ENODATA,
 			"the trace has no CPU times, so there is nothing to pace by; use --mode "
-		        "full");
+			"full");
 	p->payload = payload_new();
 	p->window = window_new(p->compiler, window);
 	p->lanes = compiler_survey(p->compiler)->lane_count;
