@@ -630,6 +630,16 @@ static bool compile_next(struct compiler *c, struct draft *ret)
 	return compile_event(c, ev, ret);
 }
 
+/* True if c->next is held behind what its thread did before. */
+static bool follow(struct compiler *c)
+{
+	if (!survey_is_step(&c->next) || !holdback_follow(&c->holdback, &c->next, c->events))
+		return false;
+	add_cpu(c, &c->next);
+	c->has_next = false;
+	return true;
+}
+
 int compiler_next(struct compiler *c, uint64_t oldest, struct draft *ret, struct error *err)
 {
 	struct held held;
@@ -637,6 +647,8 @@ int compiler_next(struct compiler *c, uint64_t oldest, struct draft *ret, struct
 
 	slots_reuse(&c->slots, oldest);
 	while ((r = peek(c, err)) >= 0) {
+		if (r && c->holdback.count && follow(c))
+			continue;
 		if (c->holdback.count &&
 			holdback_due(&c->holdback, r ? &c->next : NULL, c->events, &held)) {
 			c->number = held.number;

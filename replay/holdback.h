@@ -6,21 +6,22 @@
  * that very lock, and a lock can be granted before the unlock that made room for it has ended: the two
  * overlapped, and one reply was faster. Replayed in that order, the attempt would be granted and the
  * lock refused. So events that let go of a lock, and grants that nothing explains yet, are held back
- * for a moment, to let those that overlapped with them and explain them go first. Nothing else goes
- * first that could tell the difference: the same thread, other calls on the file's locks, closing the
- * handle.
+ * for a moment, to let those that overlapped with them and explain them go first. What the same thread
+ * does next is held behind them. Nothing else goes first that could tell the difference: other calls on
+ * a file that is held, or with its handle.
  */
 #ifndef HOLDBACK_H
 #define HOLDBACK_H
 
 #include "event.h"
 
-#define HOLDBACK_MAX  8  /* events held at the same time */
+#define HOLDBACK_MAX  16 /* events held at the same time */
 #define HOLDBACK_LONG 64 /* events that may overtake one */
 
 enum held_for {
 	HELD_UNLOCK, /* for attempts that were refused because of it */
 	HELD_GRANT,  /* for the unlock that made room for it */
+	HELD_BEHIND, /* behind one of the same thread */
 };
 
 /* Events with texts cannot be held: their memory is the reader's. */
@@ -37,6 +38,9 @@ struct holdback {
 
 /* False if there is no room, or if one for the same file is held already. */
 bool holdback_keep(struct holdback *h, const struct event *ev, uint64_t number, enum held_for why);
+
+/* Keep it behind what is held of its thread; false if there is nothing, or it cannot be. */
+bool holdback_follow(struct holdback *h, const struct event *ev, uint64_t number);
 
 /* Takes out one that must go before `next`, which is event `number`; NULL: all must, the trace has
  * ended. False if there is none. */
