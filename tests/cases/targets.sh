@@ -3,6 +3,8 @@
 # or are refused in the kernel's words; nothing is left mounted.
 . "$TEST_LIB/functions.sh"
 requires_root
+# Where nobody else mounts anything meanwhile.
+[ -n "${INSIDE:-}" ] || INSIDE=1 exec unshare -m --propagation private bash "$0"
 
 spec=sqlite-tpcb:transactions=20,accounts=100
 

@@ -58,7 +58,8 @@ def main():
             print(f"{path}:{line}: a path in an include: {name}")
             bad += 1
             continue
-        target = home.get(name, folder)
+        own = (ROOT / folder / name).exists()  # the compiler looks there first, too
+        target = folder if own else home.get(name, folder)
         used[folder].add(target)
         if target != folder and target not in closure(below, folder):
             print(f"{path}:{line}: {folder} must not see {target} ({name})")
