@@ -583,19 +583,21 @@ static void skip_event(struct compiler *c, const struct event *ev)
 	scene_event(c->scene, ev);
 }
 
-/* True if it waits for others that overlapped with it. */
+/* True if it is held back for others that overlapped with it. */
 static bool hold_back(struct compiler *c, const struct event *ev)
 {
-	if ((ev->op != OP_setlk && ev->op != OP_flock) || ev->result < 0)
+	if (ev->op != OP_setlk && ev->op != OP_flock)
 		return false;
 	struct open_file *file = scene_handle(c->scene, ev->handle);
 	struct contents *contents = file ? file->node->contents : NULL;
 	if (!contents)
 		return false;
+	bool in_the_way = order_conflicts(ev, contents);
+	if (ev->result < 0)
+		return !in_the_way && holdback_keep(&c->holdback, ev, c->number, HELD_REFUSED);
 	if (order_weakens(ev, contents))
 		return holdback_keep(&c->holdback, ev, c->number, HELD_UNLOCK);
-	return order_conflicts(ev, contents) &&
-	       holdback_keep(&c->holdback, ev, c->number, HELD_GRANT);
+	return in_the_way && holdback_keep(&c->holdback, ev, c->number, HELD_GRANT);
 }
 
 /* The next event into c->next: 1, 0 at the end, -errno. */

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 
 bool holdback_keep(struct holdback *h, const struct event *ev, uint64_t number, enum held_for why)
 {
@@ -20,12 +21,17 @@ static bool is_lock(enum op op)
 	return op == OP_setlk || op == OP_flock;
 }
 
+static bool is_unlock(const struct event *ev)
+{
+	return ev->op == OP_setlk ? ev->mode == F_UNLCK : (ev->mode & LOCK_UN) != 0;
+}
+
 /* More unlocks, and what does not touch locks. A lock that it takes next has to stay where it is: it
  * may be the reason of the very next refusal. */
 static bool can_follow(const struct event *ev)
 {
 	if (ev->op == OP_setlk)
-		return ev->result >= 0 && ev->mode == F_UNLCK;
+		return ev->result >= 0 && is_unlock(ev);
 	return ev->op == OP_read || ev->op == OP_write || ev->op == OP_fsync ||
 	       ev->op == OP_fdatasync;
 }
@@ -37,7 +43,8 @@ bool holdback_follow(struct holdback *h, const struct event *ev, uint64_t number
 	for (unsigned i = 0; i < h->count; i++)
 		if (h->at[i].ev.thread == ev->thread)
 			before = &h->at[i];
-	if (!before || before->why == HELD_GRANT || !can_follow(ev) || h->count == HOLDBACK_MAX ||
+	if (!before || before->why == HELD_GRANT || before->why == HELD_REFUSED ||
+		!can_follow(ev) || h->count == HOLDBACK_MAX ||
 		number - before->number > HOLDBACK_LONG)
 		return false;
 	h->at[h->count++] = (struct held){*ev, number, HELD_BEHIND};
@@ -47,9 +54,18 @@ bool holdback_follow(struct holdback *h, const struct event *ev, uint64_t number
 /* Both overlapped: does the one that ended later explain the other? */
 static bool may_overtake(const struct held *held, const struct event *next)
 {
-	bool refused = next->result < 0;
-
-	return refused == (held->why != HELD_GRANT) && next->start_ns < event_end_ns(&held->ev);
+	if (!is_lock(next->op) || next->start_ns >= event_end_ns(&held->ev))
+		return false;
+	switch (held->why) {
+	case HELD_UNLOCK:
+	case HELD_BEHIND:
+		return next->result < 0;
+	case HELD_GRANT:
+		return next->result >= 0;
+	case HELD_REFUSED:
+		return next->result >= 0 && !is_unlock(next);
+	}
+	return false;
 }
 
 static bool must_precede(const struct held *held, const struct event *next, uint64_t number)
@@ -60,7 +76,7 @@ static bool must_precede(const struct held *held, const struct event *next, uint
 		return true;
 	if (next->thread == ev->thread || next->handle == ev->handle)
 		return true;
-	return next->file == ev->file && !(is_lock(next->op) && may_overtake(held, next));
+	return next->file == ev->file && !may_overtake(held, next);
 }
 
 /* The first one of a thread goes before those held behind it. */

@@ -3,10 +3,10 @@
  * Putting calls that overlapped into the order that explains their results.
  *
  * The trace is in the order of ends. An unlock can end before an attempt that was refused because of
- * that very lock, and a lock can be granted before the unlock that made room for it has ended: the two
- * overlapped, and one reply was faster. Replayed in that order, the attempt would be granted and the
- * lock refused. So events that let go of a lock, and grants that nothing explains yet, are held back
- * for a moment, to let those that overlapped with them and explain them go first. What the same thread
+ * that very lock, a lock can be granted before the unlock that made room for it has ended, and an
+ * attempt refused before the lock in its way is reported: the two overlapped, and one reply was faster.
+ * Replayed in that order, the results would be others. So events that let go of a lock, and grants and
+ * refusals that nothing explains yet, are held back for a moment, to let those that overlapped with them and explain them go first. What the same thread
  * does next is held behind them. Nothing else goes first that could tell the difference: other calls on
  * a file that is held, or with its handle.
  */
@@ -19,9 +19,10 @@
 #define HOLDBACK_LONG 64 /* events that may overtake one */
 
 enum held_for {
-	HELD_UNLOCK, /* for attempts that were refused because of it */
-	HELD_GRANT,  /* for the unlock that made room for it */
-	HELD_BEHIND, /* behind one of the same thread */
+	HELD_UNLOCK,  /* for attempts that were refused because of it */
+	HELD_GRANT,   /* for the unlock that made room for it */
+	HELD_REFUSED, /* an attempt, for the lock that was in its way */
+	HELD_BEHIND,  /* behind one of the same thread */
 };
 
 /* Events with texts cannot be held: their memory is the reader's. */
