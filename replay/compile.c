@@ -24,6 +24,7 @@
 #include <string.h>
 #include <sys/file.h>
 
+#include "clock.h"
 #include "holdback.h"
 #include "order.h"
 
@@ -37,10 +38,10 @@ struct compiler {
 	struct scene *scene;
 	struct slots slots;
 	struct ordering ordering;
-	uint64_t client_cpu_ns; /* of the capture itself, in each call */
-	uint64_t events;        /* read so far */
-	uint64_t number;        /* of the one at hand */
-	struct event next;      /* read, but not dealt with */
+	uint64_t call_cpu_ns, kib_cpu_ns; /* what capturing cost the caller, by call and by KiB */
+	uint64_t events;                  /* read so far */
+	uint64_t number;                  /* of the one at hand */
+	struct event next;                /* read, but not dealt with */
 	bool has_next;
 	struct holdback holdback;
 	struct divergences unresolved;
@@ -504,13 +505,20 @@ static struct thread_lanes *thread_of(
 	return &c->survey.threads.at[thread];
 }
 
-/* CPU time of this call's thread up to the call, without what capturing cost. */
+static bool moves_data(enum op op)
+{
+	return op == OP_read || op == OP_write;
+}
+
+/* CPU time of this call's thread since its previous call began, without what capturing that one cost. */
 static void add_cpu(struct compiler *c, const struct event *ev)
 {
 	struct thread_lanes *t = &c->survey.threads.at[ev->thread];
+	uint64_t cost = c->call_cpu_ns + t->carried * c->kib_cpu_ns / 1024;
 
-	if (ev->cpu_ns > c->client_cpu_ns)
-		t->cpu_ns += ev->cpu_ns - c->client_cpu_ns;
+	if (ev->cpu_ns > cost)
+		t->cpu_ns += ev->cpu_ns - cost;
+	t->carried = moves_data(ev->op) && ev->result > 0 ? (uint64_t)ev->result : 0;
 }
 
 static uint64_t take_cpu(struct compiler *c, const struct event *ev)
@@ -553,7 +561,7 @@ static bool compile_event(struct compiler *c, const struct event *ev, struct dra
 {
 	struct subject s = {0};
 
-	if (ev->op == OP_read || ev->op == OP_write)
+	if (moves_data(ev->op))
 		deps_prefetch(c->ordering.deps, ev->file, ev->offset);
 	draft_init(d, ev);
 	const char *why = check_event(ev);
@@ -677,16 +685,24 @@ static int read_tree(struct compiler *c, struct error *err)
 	return r;
 }
 
+/* A time from the description of the capture, bounded: it may come from a stranger. */
+static uint64_t meta_ns(const struct trace_reader *trace, const char *key)
+{
+	json_int_t ns = json_integer_value(json_object_get(trace_reader_meta(trace), key));
+
+	return ns > 0 ? min_u64((uint64_t)ns, NSEC_PER_MSEC) : 0;
+}
+
 int compiler_new(struct compiler **ret, struct trace_reader *trace,
 	const struct replay_options *options, struct files *files, uint64_t window,
 	struct error *err)
 {
 	struct compiler *c = ALLOC(struct compiler);
-	const json_t *cpu = json_object_get(trace_reader_meta(trace), "client_cpu_ns");
 
 	c->trace = trace;
 	c->options = options;
-	c->client_cpu_ns = json_is_integer(cpu) ? (uint64_t)json_integer_value(cpu) : 0;
+	c->call_cpu_ns = meta_ns(trace, "client_cpu_ns");
+	c->kib_cpu_ns = meta_ns(trace, "client_cpu_ns_per_kib");
 	c->scene = scene_new();
 	slots_init(&c->slots, c->scene, files);
 	int r = read_tree(c, err);

@@ -19,7 +19,8 @@ struct thread_lanes {
 	uint64_t first_ns, last_ns;
 	VEC(uint64_t) ends;  /* of the latest call in each of its lanes */
 	VEC(uint32_t) lanes; /* of the plan; as many as `ends` had in the survey */
-	uint64_t cpu_ns;     /* used by the plan: CPU time of calls that became no step */
+	uint64_t cpu_ns;     /* used by the plan: CPU time since its last step began */
+	uint64_t carried;    /* bytes that its latest call read or wrote */
 };
 
 struct survey {

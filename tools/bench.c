@@ -38,7 +38,7 @@ static void keep_capture(struct bench *b, const struct capture_result *c)
 	json_t *capture = json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}", "target",
 		target_label(b->source), "elapsed_ns", (json_int_t)c->outcome.elapsed_ns, "events",
 		(json_int_t)c->totals.events, "lost", (json_int_t)c->totals.lost, "file_bytes",
-		(json_int_t)c->totals.file_bytes, "call_cpu_ns", (json_int_t)c->client_cpu_ns);
+		(json_int_t)c->totals.file_bytes, "call_cpu_ns", (json_int_t)c->cost.call_ns);
 	struct unit_text events, ns, bytes;
 
 	json_object_set_new(b->results->environment, "capture", capture);

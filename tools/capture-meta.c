@@ -63,7 +63,7 @@ static void add_time(json_t *meta)
 }
 
 json_t *capture_meta(const struct capture_job *job, const char *dir,
-	const struct capture_stats *probe, uint64_t client_cpu_ns)
+	const struct capture_stats *probe, const struct capture_cost *cost)
 {
 	json_t *meta = json_object();
 
@@ -73,7 +73,8 @@ json_t *capture_meta(const struct capture_job *job, const char *dir,
 	add_subject(meta, job);
 	add_time(meta);
 	json_object_set_new(meta, "uid", json_integer(getuid()));
-	json_object_set_new(meta, "client_cpu_ns", json_integer((json_int_t)client_cpu_ns));
+	json_object_set_new(meta, "client_cpu_ns", json_integer((json_int_t)cost->call_ns));
+	json_object_set_new(meta, "client_cpu_ns_per_kib", json_integer((json_int_t)cost->kib_ns));
 	json_object_set_new(meta, "features",
 		json_pack("{s:b,s:b}", "allow_mmap", probe->allow_mmap, "parallel_writes",
 			probe->parallel_writes));

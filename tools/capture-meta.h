@@ -10,6 +10,6 @@
 /* `dir` is the real directory, before anything is mounted over it; `probe` what a trial mount
  * showed. The caller owns the object. */
 json_t *capture_meta(const struct capture_job *job, const char *dir,
-	const struct capture_stats *probe, uint64_t client_cpu_ns);
+	const struct capture_stats *probe, const struct capture_cost *cost);
 
 #endif

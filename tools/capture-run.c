@@ -35,8 +35,6 @@
 #include "vec.h"
 
 #define LOOK_INTERVAL_MS 100 /* is the trace still being written? */
-#define PROBE_BATCHES    15
-#define PROBE_CALLS      20
 
 /* Between the processes. */
 struct shared {
@@ -220,21 +218,6 @@ static int wait_child(struct recorder *rec)
 
 /* --- the recorder --- */
 
-static uint64_t statfs_cpu_ns(int fd)
-{
-	uint64_t best = UINT64_MAX;
-
-	for (int batch = 0; batch < PROBE_BATCHES; batch++) {
-		struct statvfs st;
-		uint64_t start = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-		for (int i = 0; i < PROBE_CALLS; i++)
-			if (fstatvfs(fd, &st))
-				return 0;
-		best = min_u64(best, (clock_ns(CLOCK_THREAD_CPUTIME_ID) - start) / PROBE_CALLS);
-	}
-	return best;
-}
-
 static struct capture_options options_of(const struct recorder *rec, struct trace_writer *w)
 {
 	return (struct capture_options){
@@ -246,19 +229,17 @@ static struct capture_options options_of(const struct recorder *rec, struct trac
 	};
 }
 
-/* A trial mount: what the kernel can do, and what a call costs its caller more on it than below. */
+/* A trial mount: what the kernel can do, and what a call costs its caller. */
 static int probe(struct recorder *rec, struct capture_stats *ret, struct error *err)
 {
 	struct capture_options options = options_of(rec, NULL);
-	auto_close int below = open(rec->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct capture *c;
 	int r = capture_mount(&c, &options, err);
 
 	if (r)
 		return r;
 	int above = open(capture_path(c), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	uint64_t cost = statfs_cpu_ns(above), base = statfs_cpu_ns(below);
-	rec->shared->result.client_cpu_ns = cost > base ? cost - base : 0;
+	rec->shared->result.cost = capture_cost_measure(above);
 	close(above);
 	return capture_unmount(c, ret, err);
 }
@@ -270,7 +251,7 @@ static int open_trace(struct recorder *rec, struct error *err)
 
 	if (r || !rec->job->trace)
 		return r;
-	json_t *meta = capture_meta(rec->job, rec->dir, &stats, rec->shared->result.client_cpu_ns);
+	json_t *meta = capture_meta(rec->job, rec->dir, &stats, &rec->shared->result.cost);
 	r = trace_writer_open(&rec->writer, rec->job->trace, meta, err);
 	json_decref(meta);
 	return r;

@@ -9,6 +9,7 @@
 #ifndef CAPTURE_RUN_H
 #define CAPTURE_RUN_H
 
+#include "capture-cost.h"
 #include "capture.h"
 #include "error.h"
 #include "workload.h"
@@ -37,7 +38,7 @@ struct capture_result {
 	struct capture_stats stats;
 	struct trace_totals totals; /* 0 without a trace */
 	struct outcome outcome;     /* of a workload */
-	uint64_t client_cpu_ns; /* what one call costs its thread more on the mount than below */
+	struct capture_cost cost;   /* of the pass-through to its callers */
 };
 
 /*
