@@ -3,8 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cleanup.h"
 #include "vec.h"
@@ -92,20 +93,102 @@ char *read_text(const char *path)
 	return xstrdup(buffer);
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
-{
-	(void)st;
-	(void)at;
-	int r = type == FTW_DP ? rmdir(path) : unlink(path);
+/*
+ * Removing a tree by directory descriptors, so that neither the length of a path nor a link can
+ * lead astray. Directories deeper than REMOVE_DEPTH are first moved up to the top, so that a tree of
+ * any depth needs few descriptors and little stack.
+ */
+#define REMOVE_DEPTH 64
 
-	return r ? -errno : 0;
+struct removal {
+	int top;
+	dev_t dev;
+	uint64_t hoisted; /* directories moved to the top so far, for their names */
+};
+
+static int remove_entries(struct removal *rm, int dir, unsigned depth);
+
+/* A directory that denies its owner entry was meant for the test of something else: open it up. */
+static int open_for_removal(int dir, const char *name)
+{
+	int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	int fd = openat(dir, name, flags);
+
+	if (fd < 0 && errno == EACCES && !fchmodat(dir, name, 0700, 0))
+		fd = openat(dir, name, flags);
+	return fd < 0 ? -errno : fd;
+}
+
+static int hoist(struct removal *rm, int dir, const char *name)
+{
+	char unique[40];
+
+	do
+		snprintf(unique, sizeof(unique), ".deep-%llu", (unsigned long long)rm->hoisted++);
+	while (!faccessat(rm->top, unique, F_OK, AT_SYMLINK_NOFOLLOW));
+	return renameat(dir, name, rm->top, unique) ? -errno : 0;
+}
+
+static int remove_directory(struct removal *rm, int dir, const char *name, unsigned depth)
+{
+	auto_close int fd = open_for_removal(dir, name);
+	struct stat st;
+
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st))
+		return -errno;
+	if (st.st_dev != rm->dev)
+		return -EXDEV;
+	if (depth == REMOVE_DEPTH)
+		return hoist(rm, dir, name);
+	int r = remove_entries(rm, fd, depth + 1);
+	return r ? r : unlinkat(dir, name, AT_REMOVEDIR) ? -errno : 0;
+}
+
+static int remove_entry(struct removal *rm, int dir, const char *name, unsigned depth)
+{
+	if (!strcmp(name, ".") || !strcmp(name, ".."))
+		return 0;
+	if (!unlinkat(dir, name, 0))
+		return 0;
+	return errno == EISDIR || errno == EPERM ? remove_directory(rm, dir, name, depth) : -errno;
+}
+
+static int remove_entries(struct removal *rm, int dir, unsigned depth)
+{
+	auto_closedir DIR *list = fdopendir(fcntl(dir, F_DUPFD_CLOEXEC, 0));
+	struct dirent *entry;
+
+	if (!list)
+		return -errno;
+	rewinddir(list);
+	while ((entry = readdir(list))) {
+		int r = remove_entry(rm, dir, entry->d_name, depth);
+		if (r)
+			return r;
+	}
+	return 0;
 }
 
 int remove_tree(const char *path)
 {
-	int r = nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+	struct removal rm = {.top = open_for_removal(AT_FDCWD, path)};
+	auto_close int top = rm.top;
+	struct stat st;
 
-	return r == -1 ? -errno : r;
+	if (top < 0)
+		return top == -ENOTDIR && !unlink(path) ? 0 : top;
+	if (fstat(top, &st))
+		return -errno;
+	rm.dev = st.st_dev;
+	for (uint64_t before = UINT64_MAX; before != rm.hoisted;) {
+		before = rm.hoisted;
+		int r = remove_entries(&rm, top, 0);
+		if (r)
+			return r;
+	}
+	return rmdir(path) ? -errno : 0;
 }
 
 char *make_temp_dir(struct error *err)

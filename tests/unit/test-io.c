@@ -71,3 +71,34 @@ TEST(remove_tree_stays_inside)
 	CHECK_EQ(remove_tree(outside), 0);
 	CHECK_EQ(remove_tree(outside), -ENOENT);
 }
+
+/* A trace can make directories deeper than a path may be long, or than descriptors last. */
+TEST(remove_tree_of_any_depth)
+{
+	auto_free char *at = dir();
+	auto_close int deep = open(at, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const char *name = "a-name-of-some-length-so-that-the-path-is-soon-too-long-for-one-call";
+
+	for (int i = 0; i < 500; i++) {
+		if (!CHECK_EQ(mkdirat(deep, name, 0700), 0))
+			return;
+		int next = openat(deep, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		close(openat(deep, "file", O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+		close(deep);
+		deep = next;
+	}
+	CHECK_EQ(remove_tree(at), 0);
+	CHECK_EQ(access(at, F_OK), -1);
+}
+
+TEST(remove_tree_that_denies_entry)
+{
+	auto_free char *at = dir();
+	auto_free char *sub = xasprintf("%s/sub", at);
+	auto_free char *file = xasprintf("%s/file", sub);
+
+	CHECK_EQ(mkdir(sub, 0700), 0);
+	CHECK_EQ(mkdir(file, 0), 0);
+	CHECK_EQ(chmod(sub, 0), 0);
+	CHECK_EQ(remove_tree(at), 0);
+}
