@@ -14,5 +14,6 @@ extern const struct workload workload_fileio;
 extern const struct workload workload_stream;
 extern const struct workload workload_treecopy;
 extern const struct workload workload_command;
+extern const struct workload workload_pg_tpcb;
 
 #endif

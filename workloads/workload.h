@@ -40,6 +40,7 @@ static inline void outcome_rate(struct outcome *o)
 struct workload {
 	const char *name;
 	const char *summary; /* one line */
+	const char *missing; /* what this build lacks to run it, and the remedy; NULL: nothing */
 	const struct param *params;
 	size_t param_count;
 	size_t settings_size;

@@ -19,7 +19,16 @@ static const struct workload *const workloads[] = {
 	&workload_stream,
 	&workload_treecopy,
 	&workload_command,
+	&workload_pg_tpcb,
 };
+
+#ifndef HAVE_LIBPQ
+const struct workload workload_pg_tpcb = {
+	.name = "pg-tpcb",
+	.summary = "a bank on PostgreSQL (TPC-B)",
+	.missing = "built without libpq; install libpq-dev and build again",
+};
+#endif
 
 const struct workload *workload_by_name(const char *name)
 {
@@ -50,6 +59,8 @@ int workload_parse(struct workload_spec *ret, const char *spec, struct error *er
 	const struct workload *w = workload_by_name(name);
 	if (!w)
 		return unknown_workload(name, err);
+	if (w->missing)
+		return error_set(err, ENOTSUP, "%s: %s", w->name, w->missing);
 	auto_free void *settings = xcalloc(1, w->settings_size);
 	param_defaults(w->params, w->param_count, settings);
 	int r = param_parse(w->params, w->param_count, keys, settings, w->name, err);
@@ -79,7 +90,9 @@ struct table *workloads_table(void)
 	table_column(t, "WHAT IT DOES", "summary", TABLE_LEFT);
 	for (size_t i = 0; i < ARRAY_SIZE(workloads); i++) {
 		table_text(t, "%s", workloads[i]->name);
-		table_text(t, "%s", workloads[i]->summary);
+		table_text(t, "%s%s%s%s", workloads[i]->summary, workloads[i]->missing ? " (" : "",
+			workloads[i]->missing ? workloads[i]->missing : "",
+			workloads[i]->missing ? ")" : "");
 	}
 	return t;
 }
