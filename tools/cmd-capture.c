@@ -7,6 +7,7 @@
 
 #include "capture-run.h"
 #include "cmd.h"
+#include "progress.h"
 #include "units.h"
 
 static const char *const on_full_names[] = {"stop", "abort", NULL};
@@ -55,33 +56,46 @@ static int parse(
 	return first;
 }
 
+/* What went wrong with the capture, whether or not remarks are wanted. */
+static void print_faults(const struct capture_job *job, const struct capture_result *res)
+{
+	struct unit_text lost;
+
+	if (res->totals.lost)
+		fprintf(stderr, "fsreel: the trace is not complete: %s events were lost%s\n",
+			format_count(res->totals.lost, &lost),
+			res->truncated ? " because the file could not be written any more" : "");
+	if (res->stats.escapes)
+		fprintf(stderr,
+			"fsreel: %" PRIu64 " times a symbolic link led out of the directory: what "
+			"is read and written there is not in the trace\n",
+			res->stats.escapes);
+	if (job->trace && !res->totals.events && !res->totals.lost)
+		fprintf(stderr,
+			"fsreel: nothing was called below %s: the trace is empty. The command's "
+			"own "
+			"working directory was not changed; start it there, or name files below "
+			"it\n",
+			job->dir ? job->dir : "the current directory");
+}
+
 static void print_summary(const struct capture_job *job, const struct capture_result *res)
 {
 	const struct trace_totals *t = &res->totals;
 	struct unit_text a, b, c;
 
 	if (!job->trace) {
-		fprintf(stderr, "fsreel: %s requests passed through, nothing logged\n",
+		progress_note("fsreel: %s requests passed through, nothing logged",
 			format_count(res->stats.requests, &a));
 		return;
 	}
-	fprintf(stderr, "fsreel: %s: %s events, %s (%.1f bytes/event), %" PRIu64 " threads, %s\n",
+	progress_note("fsreel: %s: %s events, %s (%.1f bytes/event), %" PRIu64 " threads, %s",
 		job->trace, format_count(t->events, &a), format_bytes(t->file_bytes, &b),
-		t->events ? (double)t->file_bytes / (double)t->events : 0.0, t->threads,
-		format_ns(t->elapsed_ns, &c));
+		t->events ? (double)t->file_bytes / (double)t->events : 0.0,
+		t->threads - min_u64(t->threads, 1), format_ns(t->elapsed_ns, &c));
 	if (!res->stats.allow_mmap)
-		fputs("fsreel: this kernel cannot map files shared on direct I/O; only *-shm files "
-		      "could be mapped\n",
-			stderr);
-	if (res->stats.escapes)
-		fprintf(stderr,
-			"fsreel: %" PRIu64 " times a symbolic link led out of the directory: what "
-			"is read and written there is not in the trace\n",
-			res->stats.escapes);
-	if (t->lost)
-		fprintf(stderr, "fsreel: the trace is not complete: %s events were lost%s\n",
-			format_count(t->lost, &a),
-			res->truncated ? " because the file could not be written any more" : "");
+		progress_note("fsreel: this kernel cannot map files shared on direct I/O; only "
+			      "*-shm files could be mapped");
 }
 
 static int capture_workload(struct request *q, struct capture_result *res, struct error *err)
@@ -99,7 +113,7 @@ static int capture_workload(struct request *q, struct capture_result *res, struc
 	if (!r)
 		r = spec.workload->check(spec.settings, dir, err);
 	if (!r)
-		fprintf(stderr, "fsreel: %s: %.1f %s, %" PRIu64 " operations, %" PRIu64 " failed\n",
+		progress_note("fsreel: %s: %.1f %s, %" PRIu64 " operations, %" PRIu64 " failed",
 			spec.text, res->outcome.metric_value, res->outcome.metric_unit,
 			res->outcome.operations, res->outcome.failures);
 	workload_spec_done(&spec);
@@ -118,6 +132,7 @@ static int run(const struct command *cmd, int argc, char **argv, struct error *e
 	if (r < 0)
 		return r;
 	print_summary(&q.job, &res);
+	print_faults(&q.job, &res);
 	if (res.status)
 		return res.status;
 	return res.totals.lost || res.truncated || res.outcome.failures ? EXIT_WRONG : EXIT_GOOD;

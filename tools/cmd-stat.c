@@ -162,7 +162,7 @@ static void show_json(const struct stats *s)
 	json_object_set_new(json, "torn", json_boolean(h->torn));
 	json_object_set_new(json, "file_bytes", integer(s->file_bytes));
 	json_object_set_new(json, "bytes_per_event", json_real(bytes_per_event(s)));
-	json_object_set_new(json, "threads", integer(trace_reader_threads(s->reader)));
+	json_object_set_new(json, "threads", integer(trace_reader_threads(s->reader) - 1));
 	json_object_set_new(json, "elapsed_ns", integer(s->elapsed_ns));
 	json_object_set_new(json, "tree_entries", integer(s->entries));
 	json_object_set_new(json, "ops", ops_json(s));

@@ -67,7 +67,8 @@ void trace_writer_lost(struct trace_writer *w, uint64_t events);
 int trace_writer_failed(const struct trace_writer *w);
 
 struct trace_totals {
-	uint64_t events, lost, file_bytes, threads, elapsed_ns;
+	uint64_t events, lost, file_bytes, elapsed_ns;
+	uint64_t threads; /* declared; number 0, the kernel, is one of them */
 };
 
 /* Write what is left, INDEX and END; frees w in any case. ret_totals may be NULL. */

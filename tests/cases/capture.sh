@@ -24,6 +24,10 @@ expect 0 "$FSREEL" capture -o a.reel --dir db -- find db -type f
 [ "$(wc -l <<<"$out")" = 3 ] || fail "found: $out"
 rm -r db/one db/other
 
+# A command that works elsewhere: the empty trace is said, also when remarks are not wanted.
+expect 0 "$FSREEL" capture -q -o a.reel --dir db -- true
+expect_text 'nothing was called below db' "$err"
+
 # Seen by the command alone, unless a mount point is named.
 expect 0 "$FSREEL" capture -o a.reel --dir db -- sh -c 'grep -c fsreel /proc/self/mountinfo'
 mkdir point
