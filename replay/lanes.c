@@ -14,19 +14,11 @@
  * stack and turns it round.
  *
  * Happy path of a step, without locks and, but for the call itself, without system calls: the step is
- * linked already, its waits are fulfilled, the clock is read twice, progress is published, and no one
- * needs that progress (`need`).
+ * linked already, its waits are fulfilled, the clock is read twice, and no one waits at its gate.
  *
- * Waiting for another lane. A lane that must wait puts its waiter into the other's list, lowers the
- * other's `need` to the progress it waits for, looks once more, and sleeps on a word of its own. A
- * lane looks at its own `need` after it has published progress; only if that is reached it takes the
- * lock, unlinks those whose wait is over, drops the lock, and then for each of them copies its chain
- * (record.h) and wakes it. So a wake-up goes to whom it concerns, after the lock is free: waking
- * everyone on each step, or under the lock, costs ten times as much.
- *
- *   publisher: progress = p; look at need        waiter: need = q; look at progress
- *
- * Both sides store, then load, sequentially consistent: one of them sees the other.
+ * Waiting for another lane goes through its gate (gate.h). A waiting lane sleeps on a word of its own;
+ * the lane that lets it go copies its chain (record.h) and wakes it, after the gate's lock is free:
+ * waking everyone on each step, or under the lock, costs ten times as much.
  *
  * Failure modes. A lane stalls only for a step that comes earlier in the trace and is in the window,
  * so there is no deadlock. A trace that turns out to be damaged, or an interrupt, sets `stop`: lanes
@@ -43,21 +35,14 @@
 #include "clock.h"
 #include "engine.h"
 #include "futex.h"
+#include "gate.h"
 #include "interrupt.h"
 #include "progress.h"
 #include "vec.h"
 
-#define NOBODY     UINT32_MAX
 #define NO_PLACE   UINT32_MAX
 #define STACK_SIZE (256 << 10)
 #define FEED_BATCH 512 /* steps fed before lanes are woken */
-
-struct waiter {
-	struct waiter *next;
-	uint32_t progress;      /* it waits for this */
-	_Atomic uint32_t woken; /* the word it sleeps on */
-	struct chain chain;     /* of the lane that woke it */
-};
 
 struct lanes;
 
@@ -67,16 +52,14 @@ struct lane {
 	_Atomic uint32_t bell;
 
 	/* Written by the lane, read by others. */
-	_Atomic uint32_t progress __attribute__((aligned(64))); /* steps finished */
+	struct gate gate;
 	_Atomic uint32_t hungry; /* it sleeps until `bell` rings: there are steps, or the end */
 
-	/* Written by waiters. */
-	_Atomic uint32_t need __attribute__((aligned(64))); /* the least progress waited for */
-	pthread_mutex_t lock;
-	struct waiter *waiters;
+	/* Where it waits for another lane. */
+	struct gate_waiter waiter __attribute__((aligned(64)));
+	_Atomic uint32_t woken; /* the word it sleeps on */
 
 	/* The lane's own. */
-	struct waiter self __attribute__((aligned(64)));
 	struct replay_context context;
 	struct record *record;
 	struct lanes *all;
@@ -95,84 +78,32 @@ struct lanes {
 
 /* ---- waiting and waking ---- */
 
-/* Unlink those whose wait is over; the lock is held. */
-static struct waiter *unlink_ready(struct lane *lane, uint32_t progress)
+static void wake(struct lane *lane)
 {
-	struct waiter *ready = NULL, **at = &lane->waiters;
-	uint32_t need = NOBODY;
-
-	while (*at) {
-		struct waiter *w = *at;
-		if (w->progress <= progress) {
-			*at = w->next;
-			w->next = ready;
-			ready = w;
-		} else {
-			need = need < w->progress ? need : w->progress;
-			at = &w->next;
-		}
-	}
-	atomic_store(&lane->need, need);
-	return ready;
+	atomic_store(&lane->woken, 1);
+	futex_wake(&lane->woken, 1);
 }
 
-static void wake_ready(struct lane *lane, uint32_t progress)
+/* Those whom a finished step lets go start from the moment it ended. */
+static void wake_waiters(const struct lane *lane, struct gate_waiter *waiters)
 {
-	pthread_mutex_lock(&lane->lock);
-	struct waiter *ready = unlink_ready(lane, progress);
-	pthread_mutex_unlock(&lane->lock);
-
-	while (ready) {
-		struct waiter *w = ready;
-		ready = w->next; /* w is its owner's again once it is woken */
-		w->chain = lane->record->chain;
-		atomic_store(&w->woken, 1);
-		futex_wake(&w->woken, 1);
+	while (waiters) {
+		struct lane *other = container_of(waiters, struct lane, waiter);
+		waiters = waiters->next; /* it is its owner's again once that is woken */
+		record_inherit(other->record, &lane->record->chain);
+		wake(other);
 	}
-}
-
-/* They will see that the run was stopped. */
-static void wake_all(struct lane *lane)
-{
-	pthread_mutex_lock(&lane->lock);
-	for (struct waiter *w = lane->waiters; w; w = w->next) {
-		atomic_store(&w->woken, 1);
-		futex_wake(&w->woken, 1);
-	}
-	pthread_mutex_unlock(&lane->lock);
-}
-
-/* True if it was not fulfilled yet and `waiter` is in the list now. */
-static bool enlist(struct lane *lane, struct waiter *waiter, uint32_t progress)
-{
-	pthread_mutex_lock(&lane->lock);
-	waiter->progress = progress;
-	atomic_store(&waiter->woken, 0);
-	waiter->next = lane->waiters;
-	lane->waiters = waiter;
-	if (progress < atomic_load(&lane->need))
-		atomic_store(&lane->need, progress);
-	bool waits = atomic_load(&lane->progress) < progress;
-	if (!waits) { /* a publisher that saw our `need` will find nobody */
-		lane->waiters = waiter->next;
-		(void)unlink_ready(lane, 0); /* sets `need` again; nobody waits for 0 */
-	}
-	pthread_mutex_unlock(&lane->lock);
-	return waits;
 }
 
 static void wait_for(struct lane *lane, const struct wait *wait)
 {
-	struct lane *other = &lane->all->at[wait->lane];
+	struct lanes *all = lane->all;
 
-	if (atomic_load_explicit(&other->progress, memory_order_acquire) >= wait->progress)
+	atomic_store_explicit(&lane->woken, 0, memory_order_relaxed);
+	if (!gate_wait(&all->at[wait->lane].gate, &lane->waiter, wait->progress))
 		return;
-	if (!enlist(other, &lane->self, wait->progress))
-		return;
-	while (!atomic_load(&lane->self.woken) && !atomic_load(&lane->all->stop))
-		futex_wait(&lane->self.woken, 0, NULL);
-	if (!atomic_load(&lane->all->stop))
-		record_inherit(lane->record, &lane->self.chain);
+	while (!atomic_load(&lane->woken) && !atomic_load(&all->stop))
+		futex_wait(&lane->woken, 0, NULL);
 }
 
 /* ---- the lane's thread ---- */
@@ -228,9 +159,9 @@ static void run_step(struct lane *lane, struct step *step)
 {
 	uint32_t progress = step->progress;
 
-	for (uint16_t i = 0; i < step->wait_count; i++)
+	for (uint16_t i = 0; i < step->wait_count && !atomic_load(&lane->all->stop); i++)
 		wait_for(lane, &step->waits[i]);
-	if (atomic_load_explicit(&lane->all->stop, memory_order_relaxed))
+	if (atomic_load(&lane->all->stop)) /* its waiter may still be in a list */
 		return;
 	if (step->cpu_ns)
 		record_think(lane->record, engine_think(step->cpu_ns));
@@ -238,9 +169,7 @@ static void run_step(struct lane *lane, struct step *step)
 	int64_t result = step_sync(&lane->context, step);
 	record_step(lane->record, &lane->context, step, start, now_ns(), result);
 	window_finish(lane->all->engine->window, step);
-	atomic_store(&lane->progress, progress);
-	if (atomic_load(&lane->need) <= progress)
-		wake_ready(lane, progress);
+	wake_waiters(lane, gate_advance(&lane->gate, progress));
 }
 
 static void *lane_main(void *arg)
@@ -320,8 +249,8 @@ static void close_lanes(struct lanes *all, bool stop)
 	atomic_store(&all->closed, true);
 	for (uint32_t i = 0; i < all->count; i++) {
 		ring_bell(&all->at[i]);
-		if (stop)
-			wake_all(&all->at[i]);
+		if (stop) /* whoever waits at a gate sees that the run was stopped */
+			wake(&all->at[i]);
 	}
 }
 
@@ -351,8 +280,7 @@ static int start_lane(struct lanes *all, uint32_t i, const pthread_attr_t *attr,
 	lane->record = all->engine->records[i];
 	lane->own = NO_PLACE;
 	atomic_init(&lane->incoming, NO_PLACE);
-	atomic_init(&lane->need, NOBODY);
-	pthread_mutex_init(&lane->lock, NULL);
+	gate_init(&lane->gate);
 	engine_context(all->engine, &lane->context);
 	int r = pthread_create(&lane->thread, attr, lane_main, lane);
 	if (r != 0) {
@@ -382,7 +310,7 @@ static void join_lanes(struct lanes *all)
 	for (uint32_t i = 0; i < all->count; i++) {
 		pthread_join(all->at[i].thread, NULL);
 		engine_context_done(&all->at[i].context);
-		pthread_mutex_destroy(&all->at[i].lock);
+		gate_done(&all->at[i].gate);
 	}
 }
 
