@@ -360,6 +360,45 @@ static void issue(struct loop *l)
 	}
 }
 
+/* ---- mail ---- */
+
+static void read_message(struct loop *l, const struct message *m)
+{
+	switch (m->kind) {
+	case MESSAGE_STEP:
+		lane_give(l, m->lane, m->step);
+		break;
+	case MESSAGE_GO:
+		lane_resume(l, m->lane);
+		break;
+	case MESSAGE_THOUGHT:
+		l->in_flight--;
+		m->lane->thought = true;
+		record_think(m->lane->record, m->lane->end_ns);
+		make_ready(l, m->lane);
+		break;
+	case MESSAGE_RESULT:
+		l->in_flight--;
+		lane_finish(l, m->lane, m->lane->result, m->lane->end_ns);
+		break;
+	}
+}
+
+static void read_mail(struct loop *l)
+{
+	if (!atomic_load(&l->has_mail))
+		return;
+	pthread_mutex_lock(&l->lock);
+	struct messages empty = l->opened;
+	l->opened = l->inbox;
+	l->inbox = empty;
+	atomic_store(&l->has_mail, false);
+	pthread_mutex_unlock(&l->lock);
+	for (size_t i = 0; i < l->opened.count; i++)
+		read_message(l, &l->opened.at[i]);
+	l->opened.count = 0;
+}
+
 /* ---- feeding ---- */
 
 /* The first wait's lane knows best; else the loop with the fewest lanes. The feed lock is held. */
@@ -412,6 +451,7 @@ static bool feed(struct loop *l)
 	if (atomic_load(&r->ended) || atomic_load(&r->stop))
 		return false;
 	pthread_mutex_lock(&r->feed_lock);
+	read_mail(l); /* steps that others took come before those we take */
 	for (n = 0; n < FEED_BATCH && !atomic_load(&r->ended); n++) {
 		got = window_next(r->engine->window, &step, &error);
 		if (got != 1)
@@ -429,43 +469,6 @@ static bool feed(struct loop *l)
 }
 
 /* ---- results ---- */
-
-static void read_message(struct loop *l, const struct message *m)
-{
-	switch (m->kind) {
-	case MESSAGE_STEP:
-		lane_give(l, m->lane, m->step);
-		break;
-	case MESSAGE_GO:
-		lane_resume(l, m->lane);
-		break;
-	case MESSAGE_THOUGHT:
-		l->in_flight--;
-		m->lane->thought = true;
-		record_think(m->lane->record, m->lane->end_ns);
-		make_ready(l, m->lane);
-		break;
-	case MESSAGE_RESULT:
-		l->in_flight--;
-		lane_finish(l, m->lane, m->lane->result, m->lane->end_ns);
-		break;
-	}
-}
-
-static void read_mail(struct loop *l)
-{
-	if (!atomic_load(&l->has_mail))
-		return;
-	pthread_mutex_lock(&l->lock);
-	struct messages empty = l->opened;
-	l->opened = l->inbox;
-	l->inbox = empty;
-	atomic_store(&l->has_mail, false);
-	pthread_mutex_unlock(&l->lock);
-	for (size_t i = 0; i < l->opened.count; i++)
-		read_message(l, &l->opened.at[i]);
-	l->opened.count = 0;
-}
 
 static void take_result(struct loop *l, struct lane *lane, int res, uint64_t now)
 {
@@ -655,11 +658,9 @@ static void *loop_main(void *arg)
 /* One by default: dependent lanes then wake each other for nothing. */
 static unsigned count_loops(const struct engine *e)
 {
-	unsigned loops = e->options->loops ? e->options->loops : 1;
+	uint64_t loops = min_u64(min_u64(e->options->loops, MAX_LOOPS), e->lane_count);
 
-	if (loops > MAX_LOOPS)
-		loops = MAX_LOOPS;
-	return loops > e->lane_count ? (e->lane_count ? e->lane_count : 1) : loops;
+	return loops ? (unsigned)loops : 1;
 }
 
 static void ring_init(struct ring *r, struct engine *e)

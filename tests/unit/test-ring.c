@@ -140,6 +140,12 @@ TEST(loops_that_wait_for_each_other)
 		.order = ORDER_RESOURCE, .engine = ENGINE_RING, .loops = 3});
 	check_run(&(const struct replay_options){
 		.order = ORDER_STRICT, .engine = ENGINE_RING, .loops = 2});
+	/* Steps of a lane arrive from whichever loop took them out of the window. */
+	for (unsigned i = 0; i < 10; i++)
+		check_run(&(const struct replay_options){.order = ORDER_RESOURCE,
+			.engine = ENGINE_RING,
+			.loops = 2,
+			.window = 64 << i % 3});
 }
 
 TEST(more_loops_than_lanes)
