@@ -47,7 +47,7 @@ struct replay_options {
 	enum replay_mode mode;
 	enum replay_engine engine;
 	unsigned window;   /* steps in memory; 0 = the default */
-	unsigned loops;    /* of the ring; 0 = one; at most as many as lanes */
+	uint64_t loops;    /* of the ring; 0 = one; at most as many as lanes */
 	bool keep_owners;  /* chown as in the trace (root only) */
 	bool no_direct;    /* drop O_DIRECT where the target refuses it */
 	const char *label; /* phase name for the progress line */

@@ -37,6 +37,8 @@ char *replay_complaint(const struct trace_reader *trace);
 			replay_mode_names},                                                        \
 		{"engine", 0, OPT_CHOICE, (engine_), "ENGINE",                                     \
 			"auto (default), lanes, ring, null", replay_engine_names},                 \
+		{"loops", 0, OPT_NUMBER, &(job)->options.loops, "N",                               \
+			"event loops of the ring (default 1)"},                                    \
 		{"no-direct", 0, OPT_FLAG, &(job)->options.no_direct, NULL,                        \
 			"open without O_DIRECT"},                                                  \
 		{"keep-owners", 0, OPT_FLAG, &(job)->options.keep_owners, NULL,                    \

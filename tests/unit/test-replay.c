@@ -10,6 +10,7 @@
 
 #include "check.h"
 #include "cleanup.h"
+#include "clock.h"
 #include "io.h"
 #include "maker.h"
 #include "replay.h"
@@ -398,6 +399,61 @@ TEST(locks_are_handed_over_in_order)
 	}
 	replay(&m, &in_lanes, &o);
 	check_clean(&o);
+	outcome_done(&o);
+}
+
+/* Every refusal comes while the lock is held, however many lanes were refused. */
+TEST(many_lanes_are_refused_in_order)
+{
+	struct outcome o;
+	struct maker m;
+
+	trace_open(&m, 5);
+	uint64_t f = maker_file(&m, 1, "db", 0);
+	for (unsigned t = 1; t <= 5; t++)
+		maker_put(&m, .op = OP_open, .thread = t, .file = f, .handle = t, .flags = O_RDWR);
+	for (unsigned i = 0; i < 200; i++) {
+		unsigned holder = i % 5 + 1;
+		maker_put(&m, .op = OP_setlk, .thread = holder, .file = f, .handle = holder,
+			.owner = holder, .mode = F_WRLCK);
+		for (unsigned t = 1; t <= 5; t++)
+			if (t != holder)
+				maker_put(&m, .op = OP_setlk, .thread = t, .file = f, .handle = t,
+					.owner = t, .mode = F_WRLCK, .result = -11);
+		maker_put(&m, .op = OP_setlk, .thread = holder, .file = f, .handle = holder,
+			.owner = holder, .mode = F_UNLCK);
+	}
+	replay(&m, &in_lanes, &o);
+	check_clean(&o);
+	outcome_done(&o);
+}
+
+/* A refusal that is in the trace before the lock that caused it: they overlapped. It must not leave
+ * a lock behind that nobody gives back. */
+TEST(a_refusal_never_takes_the_lock)
+{
+	struct outcome o;
+	struct maker m;
+
+	trace_open(&m, 2);
+	uint64_t f = maker_file(&m, 1, "db", 0);
+	for (unsigned t = 1; t <= 2; t++)
+		maker_put(&m, .op = OP_open, .thread = t, .file = f, .handle = t, .flags = O_RDWR);
+	struct event refused = {.op = OP_setlk, .thread = 1, .file = f, .handle = 1, .owner = 1};
+	struct event taken = {.op = OP_setlk, .thread = 2, .file = f, .handle = 2, .owner = 2};
+	refused.mode = taken.mode = F_WRLCK;
+	refused.result = -11;
+	taken.start_ns = m.now_ns + 100;
+	taken.took_ns = 100;
+	refused.start_ns = taken.start_ns + 50;
+	refused.took_ns = 20;
+	maker_event(&m, &refused);
+	maker_event(&m, &taken);
+	maker_put(&m, .op = OP_setlk, .thread = 2, .file = f, .handle = 2, .owner = 2,
+		.mode = F_UNLCK);
+	replay(&m, &in_lanes, &o);
+	CHECK_EQ(o.result, 0);
+	CHECK(o.run.elapsed_ns < 5 * NSEC_PER_SEC); /* the patience for a lock is 10 s */
 	outcome_done(&o);
 }
 
