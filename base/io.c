@@ -108,7 +108,7 @@ struct removal {
 
 static int remove_entries(struct removal *rm, int dir, unsigned depth);
 
-/* A directory that denies its owner entry was meant for the test of something else: open it up. */
+/* A directory that is closed to its owner (a replayed chmod) is opened up first. */
 static int open_for_removal(int dir, const char *name)
 {
 	int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
@@ -116,7 +116,12 @@ static int open_for_removal(int dir, const char *name)
 
 	if (fd < 0 && errno == EACCES && !fchmodat(dir, name, 0700, 0))
 		fd = openat(dir, name, flags);
-	return fd < 0 ? -errno : fd;
+	if (fd < 0)
+		return -errno;
+	struct stat st;
+	if (!fstat(fd, &st) && (st.st_mode & S_IRWXU) != S_IRWXU)
+		(void)!fchmod(fd, S_IRWXU);
+	return fd;
 }
 
 static int hoist(struct removal *rm, int dir, const char *name)

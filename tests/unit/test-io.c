@@ -102,3 +102,21 @@ TEST(remove_tree_that_denies_entry)
 	CHECK_EQ(chmod(sub, 0), 0);
 	CHECK_EQ(remove_tree(at), 0);
 }
+
+/* What a replay left behind need not be open to its owner. */
+TEST(remove_tree_opens_closed_directories)
+{
+	static const mode_t modes[] = {0, 0400, 0500, 0300};
+	auto_free char *top = dir();
+
+	for (size_t i = 0; i < ARRAY_SIZE(modes); i++) {
+		auto_free char *sub = xasprintf("%s/%zu", top, i);
+		auto_free char *below = xasprintf("%s/below", sub);
+		CHECK_EQ(mkdir(sub, 0700), 0);
+		CHECK_EQ(mkdir(below, 0700), 0);
+		CHECK_EQ(chmod(below, modes[i]), 0);
+		CHECK_EQ(chmod(sub, modes[i]), 0);
+	}
+	CHECK_EQ(remove_tree(top), 0);
+	CHECK_EQ(access(top, F_OK), -1);
+}
