@@ -30,7 +30,7 @@ enum replay_mode {
 };
 
 enum replay_engine {
-	ENGINE_AUTO,  /* ring for what it carries without distortion here, lanes for the rest */
+	ENGINE_AUTO,  /* ring for traces of asynchronous calls, lanes for all others: see auto.c */
 	ENGINE_LANES, /* a thread per captured thread, the blocking calls that the application made
 	               */
 	ENGINE_RING,  /* event loops on io_uring */
