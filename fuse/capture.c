@@ -194,7 +194,7 @@ int capture_mount(struct capture **ret, const struct capture_options *options, s
 	c->writer = options->writer;
 	c->timeout = options->strict_meta ? 0 : LONG_TIMEOUT;
 	c->strip_direct = options->strip_direct;
-	c->locks = locks_new(lock_done);
+	c->locks = locks_new(&lock_events);
 	c->pieces = pieces_new();
 	c->tasks = tasks_new(options->writer);
 	if (!r)

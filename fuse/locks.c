@@ -5,6 +5,8 @@
  *
  * Letting go: after any change that frees something, each waiter on the file is tried in order of
  * arrival; those that fit are taken out under the mutex and handed to the caller to be answered.
+ *
+ * Decisions are told under the mutex, an unlock before the grants that it makes possible.
  */
 #include "locks.h"
 
@@ -19,7 +21,7 @@
 
 struct waiter {
 	struct lock_range want;
-	void *arg;
+	void *call;
 };
 
 struct file_locks {
@@ -33,15 +35,15 @@ struct locks {
 	struct map files; /* file -> struct file_locks * */
 	VEC(struct file_locks *) all;
 	struct map processes; /* owners that have closed something: open files never do */
-	lock_granted *granted;
+	const struct lock_events *events;
 };
 
-struct locks *locks_new(lock_granted *granted)
+struct locks *locks_new(const struct lock_events *events)
 {
 	struct locks *l = ALLOC(struct locks);
 
 	pthread_mutex_init(&l->mutex, NULL);
-	l->granted = granted;
+	l->events = events;
 	return l;
 }
 
@@ -167,7 +169,7 @@ static void apply(struct file_locks *f, const struct lock_range *want)
 }
 
 /* Waiters that now fit get their lock; whom to tell is put on the list. */
-static void wake(struct file_locks *f, struct lock_answers *tell)
+static void wake(const struct locks *l, struct file_locks *f, struct lock_answers *tell)
 {
 	for (size_t i = 0; i < f->waiting.count;) {
 		struct waiter w = f->waiting.at[i];
@@ -179,14 +181,15 @@ static void wake(struct file_locks *f, struct lock_answers *tell)
 			f->waiting.at[j - 1] = f->waiting.at[j];
 		f->waiting.count--;
 		apply(f, &w.want);
-		vec_push(tell, w.arg);
+		l->events->decided(w.call, 0);
+		vec_push(tell, w.call);
 	}
 }
 
 void locks_answer(struct locks *l, struct lock_answers *tell)
 {
-	vec_each (arg, tell)
-		l->granted(*arg, 0);
+	vec_each (call, tell)
+		l->events->answer(*call, 0);
 	vec_free(tell);
 }
 
@@ -232,64 +235,78 @@ bool locks_test(struct locks *l, const void *file, const struct lock_range *want
 	return c;
 }
 
-/* flock() gives up what it has before it asks for something else. */
-static void flock_release_first(
-	struct file_locks *f, const struct lock_range *want, struct lock_answers *tell)
+/* flock() gives up what it has before it asks for something else. True if it had something. */
+static bool flock_release_first(
+	const struct locks *l, struct file_locks *f, const struct lock_range *want, void *call)
 {
-	bool changes = false;
-
 	if (!want->is_flock)
-		return;
-	for (size_t i = 0; i < f->held.count; i++)
-		changes =
-			changes || (f->held.at[i].is_flock && f->held.at[i].owner == want->owner &&
-					   f->held.at[i].type != want->type);
-	if (!changes)
-		return;
-	cut(f, want);
-	wake(f, tell);
+		return false;
+	for (size_t i = 0; i < f->held.count; i++) {
+		const struct lock_range held = f->held.at[i];
+		if (!held.is_flock || held.owner != want->owner || held.type == want->type)
+			continue;
+		cut(f, want);
+		if (want->type != F_UNLCK)
+			l->events->dropped(call, &held);
+		return true;
+	}
+	return false;
 }
 
-int locks_set(struct locks *l, const void *file, const struct lock_range *want,
-	struct lock_range *ret_conflict, struct lock_answers *tell)
+static int decide(const struct locks *l, void *call, int result)
+{
+	l->events->decided(call, result);
+	return result;
+}
+
+static int grant(const struct locks *l, struct file_locks *f, const struct lock_range *want,
+	void *call, struct lock_answers *tell)
+{
+	apply(f, want);
+	l->events->decided(call, 0);
+	wake(l, f, tell);
+	return 0;
+}
+
+int locks_set(struct locks *l, const void *file, const struct lock_range *want, void *call,
+	bool last, struct lock_answers *tell)
 {
 	int r = 0;
 
 	pthread_mutex_lock(&l->mutex);
 	struct file_locks *f = need_file(l, file);
-	flock_release_first(f, want, tell);
+	if (flock_release_first(l, f, want, call) && want->type != F_UNLCK)
+		wake(l, f, tell);
 	const struct lock_range *c = find_conflict(f, want);
-	if (c) {
-		r = -EAGAIN;
-		*ret_conflict = *c;
-		ret_conflict->by_process = map_get(&l->processes, c->owner, 0);
-	} else {
-		apply(f, want);
-		wake(f, tell);
-	}
+	if (!c)
+		r = grant(l, f, want, call, tell);
+	else if (!last && !map_get(&l->processes, c->owner, 0))
+		r = -ERESTART;
+	else
+		r = decide(l, call, -EAGAIN);
 	forget_if_empty(l, f);
 	pthread_mutex_unlock(&l->mutex);
 	return r;
 }
 
-int locks_wait(struct locks *l, const void *file, const struct lock_range *want, void *waiter,
-	bool (*cancelled)(void *waiter), struct lock_answers *tell)
+int locks_wait(struct locks *l, const void *file, const struct lock_range *want, void *call,
+	bool (*cancelled)(void *call), struct lock_answers *tell)
 {
 	int r = 0;
 
 	pthread_mutex_lock(&l->mutex);
 	struct file_locks *f = need_file(l, file);
-	flock_release_first(f, want, tell);
+	if (flock_release_first(l, f, want, call))
+		wake(l, f, tell);
 	const struct lock_range *c = find_conflict(f, want);
 	if (!c) {
-		apply(f, want);
-		wake(f, tell);
+		r = grant(l, f, want, call, tell);
 	} else if (would_deadlock(l, want, c)) {
-		r = -EDEADLK;
-	} else if (cancelled(waiter)) {
-		r = -EINTR;
+		r = decide(l, call, -EDEADLK);
+	} else if (cancelled(call)) {
+		r = decide(l, call, -EINTR);
 	} else {
-		vec_push(&f->waiting, (struct waiter){*want, waiter});
+		vec_push(&f->waiting, (struct waiter){*want, call});
 		r = -EINPROGRESS;
 	}
 	forget_if_empty(l, f);
@@ -297,8 +314,7 @@ int locks_wait(struct locks *l, const void *file, const struct lock_range *want,
 	return r;
 }
 
-void locks_cancel(
-	struct locks *l, const void *key, bool (*same)(const void *waiter, const void *key))
+void locks_cancel(struct locks *l, const void *key, bool (*same)(const void *call, const void *key))
 {
 	void *found = NULL;
 
@@ -306,19 +322,20 @@ void locks_cancel(
 	for (size_t i = 0; i < l->all.count && !found; i++) {
 		struct file_locks *f = l->all.at[i];
 		for (size_t j = 0; j < f->waiting.count && !found; j++) {
-			if (!same(f->waiting.at[j].arg, key))
+			if (!same(f->waiting.at[j].call, key))
 				continue;
-			found = f->waiting.at[j].arg;
+			found = f->waiting.at[j].call;
 			for (size_t k = j + 1; k < f->waiting.count; k++)
 				f->waiting.at[k - 1] = f->waiting.at[k];
 			f->waiting.count--;
+			l->events->decided(found, -EINTR);
 			forget_if_empty(l, f);
 			break;
 		}
 	}
 	pthread_mutex_unlock(&l->mutex);
 	if (found)
-		l->granted(found, -EINTR);
+		l->events->answer(found, -EINTR);
 }
 
 static void know_process(struct locks *l, uint64_t owner)
@@ -329,38 +346,45 @@ static void know_process(struct locks *l, uint64_t owner)
 		map_put(&l->processes, owner, 0, 1);
 }
 
-void locks_drop_owner(struct locks *l, const void *file, uint64_t owner, struct lock_answers *tell)
+void locks_drop_owner(
+	struct locks *l, const void *file, uint64_t owner, void *call, struct lock_answers *tell)
 {
 	struct lock_range all = {.owner = owner, .end = UINT64_MAX, .type = F_UNLCK};
 
 	pthread_mutex_lock(&l->mutex);
 	know_process(l, owner);
 	struct file_locks *f = find_file(l, file);
+	for (size_t i = 0; f && i < f->held.count; i++)
+		if (!f->held.at[i].is_flock && f->held.at[i].owner == owner)
+			l->events->dropped(call, &f->held.at[i]);
 	if (f) {
 		cut(f, &all);
-		wake(f, tell);
+		wake(l, f, tell);
 		forget_if_empty(l, f);
 	}
 	pthread_mutex_unlock(&l->mutex);
 }
 
-static void cut_handle(struct file_locks *f, const void *handle)
+static bool cut_handle(struct file_locks *f, const void *handle)
 {
+	size_t before = f->held.count;
+
 	for (size_t i = 0; i < f->held.count;)
 		if (f->held.at[i].handle == handle)
 			f->held.at[i] = f->held.at[--f->held.count];
 		else
 			i++;
+	return f->held.count < before;
 }
 
-void locks_drop_handle(
-	struct locks *l, const void *file, const void *handle, struct lock_answers *tell)
+void locks_drop_handle(struct locks *l, const void *file, const void *handle, void *call,
+	struct lock_answers *tell)
 {
 	pthread_mutex_lock(&l->mutex);
 	struct file_locks *f = find_file(l, file);
-	if (f) {
-		cut_handle(f, handle);
-		wake(f, tell);
+	if (f && cut_handle(f, handle)) {
+		l->events->decided(call, 0);
+		wake(l, f, tell);
 		forget_if_empty(l, f);
 	}
 	pthread_mutex_unlock(&l->mutex);

@@ -24,7 +24,6 @@ struct lock_range {
 	short type;          /* F_RDLCK, F_WRLCK, F_UNLCK */
 	pid_t pid;           /* of the process, for F_GETLK */
 	const void *handle;  /* the open file it was made through */
-	bool by_process;     /* of a conflict: the owner is a process, and close() itself ends it */
 	bool is_flock;       /* flock() and fcntl() locks do not see each other */
 };
 
@@ -37,10 +36,22 @@ struct lock_answers {
 	size_t count, capacity;
 };
 
-/* 0 = it has its lock, or -errno. The waiter is gone from the table. */
-typedef void lock_granted(void *waiter, int result);
+/*
+ * What is decided is told at once, under the table's mutex: so a log that is written there has all
+ * calls on a file in the order that explains their results. `call` is the caller's own.
+ */
+struct lock_events {
+	/* 0 = it has its lock (or let go), or -errno. */
+	void (*decided)(void *call, int result);
+	/* The call is not decided yet, but has ended this lock of its owner: close(), or flock() that
+	 * gives up what it has before it waits for something else. */
+	void (*dropped)(void *call, const struct lock_range *range);
+	/* Not under the mutex: answer a call that had waited. It is gone from the table. */
+	void (*answer)(void *call, int result);
+};
 
-struct locks *locks_new(lock_granted *granted);
+/* `events` must stay where it is. */
+struct locks *locks_new(const struct lock_events *events);
 void locks_free(struct locks *l);
 void locks_answer(struct locks *l, struct lock_answers *tell);
 
@@ -49,27 +60,31 @@ void locks_answer(struct locks *l, struct lock_answers *tell);
 bool locks_test(struct locks *l, const void *file, const struct lock_range *want,
 	struct lock_range *ret_conflict);
 
-/* Lock, change or unlock. 0, or -EAGAIN with what is in the way in *ret_conflict. */
-int locks_set(struct locks *l, const void *file, const struct lock_range *want,
-	struct lock_range *ret_conflict, struct lock_answers *tell);
+/*
+ * Lock, change or unlock: 0 or -EAGAIN. Unless this is the `last` attempt, -ERESTART if what is in
+ * the way goes with an open file, which may be closed already: not decided then.
+ */
+int locks_set(struct locks *l, const void *file, const struct lock_range *want, void *call,
+	bool last, struct lock_answers *tell);
 
 /*
- * The same, waiting: 0 = granted at once, -EDEADLK, or -EINPROGRESS: granted() will be called with
- * `waiter`. `cancelled(waiter)` is asked once under the lock, for an interrupt that came before:
- * -EINTR then.
+ * The same, waiting: 0 = granted at once, -EDEADLK, or -EINPROGRESS: answer() will be called.
+ * `cancelled(call)` is asked once under the mutex, for an interrupt that came before: -EINTR then.
  */
-int locks_wait(struct locks *l, const void *file, const struct lock_range *want, void *waiter,
-	bool (*cancelled)(void *waiter), struct lock_answers *tell);
+int locks_wait(struct locks *l, const void *file, const struct lock_range *want, void *call,
+	bool (*cancelled)(void *call), struct lock_answers *tell);
 
-/* Stop waiting: granted(waiter, -EINTR), or nothing if nobody waits (any more) whom `same` knows by
+/* Stop waiting: answer(call, -EINTR), or nothing if nobody waits (any more) whom `same` knows by
  * `key`. */
 void locks_cancel(
-	struct locks *l, const void *key, bool (*same)(const void *waiter, const void *key));
+	struct locks *l, const void *key, bool (*same)(const void *call, const void *key));
 
-/* All record locks of an owner on a file: what close() does. */
-void locks_drop_owner(struct locks *l, const void *file, uint64_t owner, struct lock_answers *tell);
-/* All locks made through an open file that is now closed for good. */
-void locks_drop_handle(
-	struct locks *l, const void *file, const void *handle, struct lock_answers *tell);
+/* All record locks of an owner on a file: what close() does. `call` is told what was dropped. */
+void locks_drop_owner(
+	struct locks *l, const void *file, uint64_t owner, void *call, struct lock_answers *tell);
+/* All locks made through an open file that is now closed for good; `call` is decided if there were
+ * any. */
+void locks_drop_handle(struct locks *l, const void *file, const void *handle, void *call,
+	struct lock_answers *tell);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Locks: decided by the table in locks.c, logged like every call.
+ * Locks: decided by the table in locks.c, and logged under its mutex, so that the trace has them in
+ * the order in which they were decided. Logged as they end, like other calls, an unlock could come
+ * after the grant that it made possible, and no replay could tell why that was granted.
  *
  * A lock that has to wait leaves its worker free: request and record are put into a waiter, and
  * whoever lets go later answers it, or the signal that interrupts it.
@@ -17,7 +19,7 @@
 #define RELEASE_WAIT_MS 10
 
 struct waiter {
-	struct scope scope;
+	struct scope scope; /* first: it is what locks.c calls the call */
 	fuse_req_t req;
 };
 
@@ -66,15 +68,41 @@ void op_getlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct 
 	fuse_reply_lock(req, lock);
 }
 
-void lock_done(void *arg, int result)
+static void lock_decided(void *call, int result)
 {
-	struct waiter *w = arg;
+	struct scope *rec = call;
 
-	scope_resume(&w->scope);
+	scope_resume(rec);
+	scope_log(rec, result);
+}
+
+/* An unlock of its own in the trace, as if the program had asked for it. What remains of the call
+ * comes after it. */
+static void lock_dropped(void *call, const struct lock_range *range)
+{
+	struct scope *rec = call, unlock = *rec;
+
+	unlock.ev.op = range->is_flock ? OP_flock : OP_setlk;
+	unlock.ev.owner = range->owner;
+	unlock.ev.mode = range->is_flock ? LOCK_UN : F_UNLCK;
+	unlock.ev.offset = range->start;
+	unlock.ev.size = range->end == UINT64_MAX ? 0 : range->end - range->start + 1;
+	unlock.ev.flags = 0;
+	scope_resume(&unlock);
+	scope_log(&unlock, 0);
+	rec->ev.start_ns = event_end_ns(&unlock.ev);
+	rec->ev.cpu_ns = 0;
+}
+
+static void lock_answer(void *call, int result)
+{
+	struct waiter *w = call;
+
 	reply_error(&w->scope, result);
-	scope_close(&w->scope);
 	free(w);
 }
+
+const struct lock_events lock_events = {lock_decided, lock_dropped, lock_answer};
 
 static bool is_interrupted(void *arg)
 {
@@ -93,7 +121,7 @@ static void on_interrupt(fuse_req_t req, void *arg)
 	locks_cancel(c->locks, req, is_waiter_of);
 }
 
-static int lock_waiting(struct scope *rec, const void *file, const struct lock_range *want,
+static void wait_for_lock(struct scope *rec, const void *file, const struct lock_range *want,
 	struct lock_answers *tell)
 {
 	struct capture *c = rec->worker->capture;
@@ -101,22 +129,11 @@ static int lock_waiting(struct scope *rec, const void *file, const struct lock_r
 
 	w->req = rec->req;
 	w->scope = *rec;
+	scope_drop(rec);
 	fuse_req_interrupt_func(rec->req, on_interrupt, c);
 	int r = locks_wait(c->locks, file, want, w, is_interrupted, tell);
 	if (r != -EINPROGRESS)
-		free(w);
-	return r;
-}
-
-/*
- * In the way is a lock that goes with an open file. The file may be closed already: its release is
- * sent before close() returns, but nobody waits for it. Let it arrive, then try again.
- */
-static int retry_after_releases(struct capture *c, const void *file, const struct lock_range *want,
-	struct lock_range *conflict, struct lock_answers *tell)
-{
-	pool_settle_releases(c->pool, RELEASE_WAIT_MS);
-	return locks_set(c->locks, file, want, conflict, tell);
+		lock_answer(w, r);
 }
 
 /* Take the lock or let it go; without an answer if it has to wait. */
@@ -124,17 +141,19 @@ static void take_lock(struct scope *rec, const void *file, const struct lock_ran
 	struct lock_answers *tell)
 {
 	struct capture *c = rec->worker->capture;
-	struct lock_range conflict;
-	int r = locks_set(c->locks, file, want, &conflict, tell);
 
-	if (r == -EAGAIN && !wait && !conflict.by_process)
-		r = retry_after_releases(c, file, want, &conflict, tell);
-	if (r == -EAGAIN && wait)
-		r = lock_waiting(rec, file, want, tell);
-	if (r == -EINPROGRESS)
-		scope_drop(rec);
-	else
-		reply_error(rec, r);
+	if (wait && want->type != F_UNLCK) {
+		wait_for_lock(rec, file, want, tell);
+		return;
+	}
+	int r = locks_set(c->locks, file, want, rec, false, tell);
+	if (r == -ERESTART) {
+		/* The file may be closed already: its release is sent before close() returns, but
+		 * nobody waits for it. Let it arrive, then try again. */
+		pool_settle_releases(c->pool, RELEASE_WAIT_MS);
+		r = locks_set(c->locks, file, want, rec, true, tell);
+	}
+	reply_error(rec, r);
 }
 
 void op_setlk(

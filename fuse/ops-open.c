@@ -176,7 +176,7 @@ void op_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		RECORD(rec, req, flush);
 		set_opened(&rec, h);
 		/* POSIX: closing any descriptor of a file drops the process's locks on it. */
-		locks_drop_owner(c->locks, h->inode, kernel_call()->owner, &tell);
+		locks_drop_owner(c->locks, h->inode, kernel_call()->owner, &rec, &tell);
 		reply_error(&rec, 0);
 	}
 	locks_answer(c->locks, &tell);
@@ -191,8 +191,9 @@ static void release(struct scope *rec, struct handle *h, struct lock_answers *te
 	/* Sent for nobody, but it is what a program's last close() does. */
 	rec->ev.thread = h->thread;
 	rec->ev.event_flags &= ~(unsigned)EVENT_DERIVED;
-	locks_drop_handle(c->locks, h->inode, h, tell);
-	/* The descriptor first: close() may take time (delayed allocation), and it is this call's. */
+	locks_drop_handle(c->locks, h->inode, h, rec, tell);
+	/* The descriptor first: close() may take time (delayed allocation), and it is this call's,
+	 * unless locks that it ended had to be logged before. */
 	handle_free(c->inodes, h);
 	reply_error(rec, 0);
 }

@@ -60,8 +60,8 @@ void op_getlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct 
 void op_setlk(
 	fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct flock *lock, int sleep);
 void op_flock(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, int operation);
-/* A waiting lock is answered: the lock_granted of the session's lock table. */
-void lock_done(void *waiter, int result);
+/* What happens when a lock is decided. */
+extern const struct lock_events lock_events;
 
 static inline struct handle *handle_of(const struct fuse_file_info *fi)
 {

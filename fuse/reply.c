@@ -19,7 +19,8 @@ struct caller reply_caller(fuse_req_t req)
 
 void reply_error(struct scope *rec, int r)
 {
-	scope_result(rec, r);
+	if (!rec->done)
+		scope_result(rec, r);
 	fuse_reply_err(rec->req, r < 0 ? -r : 0);
 }
 

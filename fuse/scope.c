@@ -93,6 +93,13 @@ static void classify(struct scope *rec)
 		rec->ev.hash = content_hash(rec->data, rec->data_size);
 }
 
+void scope_log(struct scope *rec, int64_t result)
+{
+	scope_result(rec, result);
+	scope_close(rec);
+	rec->on = false;
+}
+
 void scope_drop(struct scope *rec)
 {
 	rec->on = false;

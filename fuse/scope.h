@@ -35,6 +35,8 @@ void scope_open(struct scope *rec, fuse_req_t req, enum op op);
 /* The call's result: bytes, a number, or -errno. Then reply. */
 void scope_result(struct scope *rec, int64_t result);
 void scope_close(struct scope *rec);
+/* The result, and the event at once instead of when the scope is left. */
+void scope_log(struct scope *rec, int64_t result);
 /* Leave without an event. */
 void scope_drop(struct scope *rec);
 

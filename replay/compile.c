@@ -25,7 +25,6 @@
 #include <sys/file.h>
 
 #include "clock.h"
-#include "holdback.h"
 #include "order.h"
 
 #define MAX_NAME  255
@@ -39,11 +38,7 @@ struct compiler {
 	struct slots slots;
 	struct ordering ordering;
 	uint64_t call_cpu_ns, kib_cpu_ns; /* what capturing cost the caller, by call and by KiB */
-	uint64_t events;                  /* read so far */
-	uint64_t number;                  /* of the one at hand */
-	struct event next;                /* read, but not dealt with */
-	bool has_next;
-	struct holdback holdback;
+	uint64_t number;                  /* of the event at hand, from 1 */
 	struct divergences unresolved;
 };
 
@@ -591,84 +586,21 @@ static void skip_event(struct compiler *c, const struct event *ev)
 	scene_event(c->scene, ev);
 }
 
-/* True if it is held back for others that overlapped with it. */
-static bool hold_back(struct compiler *c, const struct event *ev)
-{
-	if (ev->op != OP_setlk && ev->op != OP_flock)
-		return false;
-	struct open_file *file = scene_handle(c->scene, ev->handle);
-	struct contents *contents = file ? file->node->contents : NULL;
-	if (!contents)
-		return false;
-	bool in_the_way = order_conflicts(ev, contents);
-	if (ev->result < 0)
-		return !in_the_way && holdback_keep(&c->holdback, ev, c->number, HELD_REFUSED);
-	if (order_weakens(ev, contents))
-		return holdback_keep(&c->holdback, ev, c->number, HELD_UNLOCK);
-	return in_the_way && holdback_keep(&c->holdback, ev, c->number, HELD_GRANT);
-}
-
-/* The next event into c->next: 1, 0 at the end, -errno. */
-static int peek(struct compiler *c, struct error *err)
-{
-	if (c->has_next)
-		return 1;
-	int r = trace_reader_next(c->trace, &c->next, err);
-	if (r <= 0)
-		return r;
-	if (c->next.thread >= c->survey.threads.count)
-		return error_set(err, 0, "the trace changed while it was read");
-	c->events++;
-	c->has_next = true;
-	return 1;
-}
-
-/* True if c->next, which is used up, has become a step. */
-static bool compile_next(struct compiler *c, struct draft *ret)
-{
-	const struct event *ev = &c->next;
-
-	c->has_next = false;
-	c->number = c->events;
-	add_cpu(c, ev);
-	if (!survey_is_step(ev)) {
-		skip_event(c, ev);
-		return false;
-	}
-	if (hold_back(c, ev))
-		return false;
-	return compile_event(c, ev, ret);
-}
-
-/* True if c->next is held behind what its thread did before. */
-static bool follow(struct compiler *c)
-{
-	if (!survey_is_step(&c->next) || !holdback_follow(&c->holdback, &c->next, c->events))
-		return false;
-	add_cpu(c, &c->next);
-	c->has_next = false;
-	return true;
-}
-
 int compiler_next(struct compiler *c, uint64_t oldest, struct draft *ret, struct error *err)
 {
-	struct held held;
+	struct event ev;
 	int r;
 
 	slots_reuse(&c->slots, oldest);
-	while ((r = peek(c, err)) >= 0) {
-		if (r && c->holdback.count && follow(c))
-			continue;
-		if (c->holdback.count &&
-			holdback_due(&c->holdback, r ? &c->next : NULL, c->events, &held)) {
-			c->number = held.number;
-			if (compile_event(c, &held.ev, ret))
-				return 1;
-		} else if (r == 0) {
-			return 0;
-		} else if (compile_next(c, ret)) {
+	while ((r = trace_reader_next(c->trace, &ev, err)) == 1) {
+		if (ev.thread >= c->survey.threads.count)
+			return error_set(err, 0, "the trace changed while it was read");
+		c->number++;
+		add_cpu(c, &ev);
+		if (!survey_is_step(&ev))
+			skip_event(c, &ev);
+		else if (compile_event(c, &ev, ret))
 			return 1;
-		}
 	}
 	return r;
 }

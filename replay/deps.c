@@ -531,35 +531,40 @@ static bool holds_here(const struct lock_mark *m, const struct deps_lock *lock)
 	       lock->start <= m->lock.end;
 }
 
-bool deps_lock_weakens(const struct contents *c, const struct deps_lock *lock)
+static struct lock_mark *find_held(struct contents *c, const struct deps_lock *lock)
 {
-	for (uint32_t i = 0; i < c->lock_count; i++) {
-		const struct lock_mark *m = &c->locks[i];
-		if (holds_here(m, lock) &&
-			(lock->unlock || (m->lock.exclusive && !lock->exclusive)))
-			return true;
-	}
-	return false;
+	for (uint32_t i = 0; i < c->lock_count; i++)
+		if (holds_here(&c->locks[i], lock))
+			return &c->locks[i];
+	return NULL;
 }
 
-bool deps_lock_conflicts(const struct contents *c, const struct deps_lock *lock)
+/* A part of `m` that stays locked when the rest of it goes. */
+static void keep_part(
+	struct deps *d, struct contents *c, struct lock_mark m, uint64_t start, uint64_t end)
 {
-	for (uint32_t i = 0; i < c->lock_count && !lock->unlock; i++)
-		if (!c->locks[i].released.progress && locks_conflict(&c->locks[i].lock, lock))
-			return true;
-	return false;
+	m.lock.start = start;
+	m.lock.end = end;
+	push_lock(d, c, &m.lock);
+	c->locks[c->lock_count - 1].acquired = m.acquired;
 }
 
-/* What this owner held here is let go, wholly or (a weaker lock comes) in part. */
+/* What this owner held here is let go, by an unlock or for another type of lock. */
 static void release_own(struct deps *d, struct contents *c, const struct deps_lock *lock)
 {
-	for (uint32_t i = 0; i < c->lock_count; i++) {
-		struct lock_mark *m = &c->locks[i];
-		if (!holds_here(m, lock))
-			continue;
+	struct lock_mark *m;
+
+	while ((m = find_held(c, lock))) {
+		struct lock_mark whole = *m;
 		need_all(d, &m->refused);
 		uses_done(&m->refused);
 		m->released = d->self;
+		m->lock.start = max_u64(whole.lock.start, lock->start);
+		m->lock.end = min_u64(whole.lock.end, lock->end);
+		if (whole.lock.start < lock->start)
+			keep_part(d, c, whole, whole.lock.start, lock->start - 1);
+		if (whole.lock.end > lock->end)
+			keep_part(d, c, whole, lock->end + 1, whole.lock.end);
 	}
 }
 

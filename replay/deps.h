@@ -98,9 +98,6 @@ struct deps_lock {
 };
 /* In every order: what was granted could not have been before the release. */
 void deps_lock(struct deps *d, struct contents *c, const struct deps_lock *lock);
-/* Does it let go of something; is something in its way that is held? */
-bool deps_lock_conflicts(const struct contents *c, const struct deps_lock *lock);
-bool deps_lock_weakens(const struct contents *c, const struct deps_lock *lock);
 
 void life_done(struct life *life);
 void contents_done(struct contents *c);

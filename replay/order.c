@@ -155,20 +155,6 @@ static struct deps_lock lock_of(const struct event *ev)
 	};
 }
 
-bool order_weakens(const struct event *ev, const struct contents *contents)
-{
-	struct deps_lock lock = lock_of(ev);
-
-	return deps_lock_weakens(contents, &lock);
-}
-
-bool order_conflicts(const struct event *ev, const struct contents *contents)
-{
-	struct deps_lock lock = lock_of(ev);
-
-	return deps_lock_conflicts(contents, &lock);
-}
-
 static void order_lock(struct ordering *o, const struct event *ev, struct node *node)
 {
 	struct deps_lock lock = lock_of(ev);

@@ -36,12 +36,6 @@ static inline bool op_releases(enum op op)
 	return op == OP_release || op == OP_releasedir;
 }
 
-/* Does this granted lock or unlock let go of something that was held? */
-bool order_weakens(const struct event *ev, const struct contents *contents);
-
-/* A lock that was granted while another that is in its way is still held. */
-bool order_conflicts(const struct event *ev, const struct contents *contents);
-
 /* Between deps_begin() and deps_end(); the scene is as it was after the event. */
 void order_event(struct ordering *o, const struct event *ev, const struct subject *s);
 

@@ -256,6 +256,35 @@ TEST(a_lock_is_granted_after_the_release_that_made_it_possible)
 	deps_free(d);
 }
 
+TEST(a_part_of_a_lock_stays_when_the_rest_goes)
+{
+	struct contents c = {0};
+	struct deps_lock first = *lock_of(1, false, true, true),
+			 rest = *lock_of(2, true, false, false);
+
+	d = deps_new(ORDER_RESOURCE, LANES, 100);
+	begin(0, 0);
+	deps_lock(d, &c, lock_of(1, true, false, true));
+	end();
+	begin(0, 20);
+	first.end = 104;
+	deps_lock(d, &c, &first);
+	end();
+	begin(1, 40);
+	rest.start = rest.end = 107;
+	deps_lock(d, &c, &rest); /* refused by what is left */
+	CHECK_EQ(end(), "0:1");
+	begin(0, 60);
+	deps_lock(d, &c, lock_of(1, false, true, true));
+	CHECK_EQ(end(), "1:1");
+	begin(2, 80);
+	rest.granted = true;
+	deps_lock(d, &c, &rest);
+	CHECK_EQ(end(), "0:3");
+	contents_done(&c);
+	deps_free(d);
+}
+
 TEST(shared_locks_do_not_order_each_other)
 {
 	struct contents c = {0};

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "check.h"
 #include "rng.h"
@@ -10,11 +11,34 @@
 static const int files[2];
 static int granted_to, granted_result;
 
-static void granted(void *waiter, int result)
+static void answer(void *waiter, int result)
 {
 	granted_to = *(const int *)waiter;
 	granted_result = result;
 }
+
+/* What was told under the mutex, a letter each: Granted, Refused, Dropped. */
+static char told[64];
+
+static void tell_letter(char letter)
+{
+	size_t n = strlen(told);
+
+	if (n + 1 < sizeof(told))
+		told[n] = letter;
+}
+
+static void decided(void *call, int result)
+{
+	tell_letter(result ? 'R' : 'G');
+}
+
+static void dropped(void *call, const struct lock_range *lock)
+{
+	tell_letter('D');
+}
+
+static const struct lock_events events = {decided, dropped, answer};
 
 static bool never(void *waiter)
 {
@@ -34,8 +58,7 @@ static struct lock_range range(uint64_t owner, short type, uint64_t start, uint6
 static int set(struct locks *l, struct lock_range want)
 {
 	struct lock_answers tell = {0};
-	struct lock_range conflict;
-	int r = locks_set(l, files, &want, &conflict, &tell);
+	int r = locks_set(l, files, &want, NULL, true, &tell);
 
 	locks_answer(l, &tell);
 	return r;
@@ -43,7 +66,7 @@ static int set(struct locks *l, struct lock_range want)
 
 TEST(ranges_of_one_owner_split_and_join)
 {
-	struct locks *l = locks_new(granted);
+	struct locks *l = locks_new(&events);
 	struct lock_range all = range(2, F_WRLCK, 0, UINT64_MAX), found;
 
 	CHECK_EQ(set(l, range(1, F_WRLCK, 0, 99)), 0);
@@ -61,7 +84,7 @@ TEST(ranges_of_one_owner_split_and_join)
 
 TEST(readers_share_and_a_change_of_type_needs_the_others_gone)
 {
-	struct locks *l = locks_new(granted);
+	struct locks *l = locks_new(&events);
 
 	CHECK_EQ(set(l, range(1, F_RDLCK, 0, 9)), 0);
 	CHECK_EQ(set(l, range(2, F_RDLCK, 5, 20)), 0);
@@ -88,7 +111,7 @@ static bool is_number(const void *waiter, const void *key)
 
 TEST(waiters_are_told_in_their_order_or_cancelled)
 {
-	struct locks *l = locks_new(granted);
+	struct locks *l = locks_new(&events);
 	struct lock_range late = range(9, F_WRLCK, 0, 0);
 	struct lock_answers tell = {0};
 	int first = 1, second = 2;
@@ -114,7 +137,7 @@ TEST(waiters_are_told_in_their_order_or_cancelled)
 
 TEST(a_circle_of_waiters_is_refused)
 {
-	struct locks *l = locks_new(granted);
+	struct locks *l = locks_new(&events);
 	int waiter = 1;
 
 	for (uint64_t owner = 1; owner <= 3; owner++)
@@ -127,28 +150,25 @@ TEST(a_circle_of_waiters_is_refused)
 
 TEST(closing_gives_up_what_the_owner_or_the_open_file_had)
 {
-	struct locks *l = locks_new(granted);
+	struct locks *l = locks_new(&events);
 	struct lock_answers tell = {0};
-	struct lock_range conflict, want = range(5, F_WRLCK, 0, 0);
-	struct lock_range held = range(4, F_WRLCK, 0, 5);
+	struct lock_range want = range(5, F_WRLCK, 0, 0), held = range(4, F_WRLCK, 0, 5);
 
 	held.handle = &granted_to;
 	CHECK_EQ(set(l, held), 0);
-	CHECK_EQ(locks_set(l, files, &want, &conflict, &tell), -EAGAIN);
-	CHECK(!conflict.by_process);
-	locks_drop_owner(l, &files[1], 4, &tell); /* closes another file: a process then */
-	CHECK_EQ(locks_set(l, files, &want, &conflict, &tell), -EAGAIN);
-	CHECK(conflict.by_process);
-	locks_drop_handle(l, files, &granted_to, &tell);
-	CHECK_EQ(locks_set(l, files, &want, &conflict, &tell), 0);
-	locks_drop_owner(l, files, 5, &tell);
+	CHECK_EQ(locks_set(l, files, &want, NULL, false, &tell), -ERESTART);
+	locks_drop_owner(l, &files[1], 4, NULL, &tell); /* closes another file: a process then */
+	CHECK_EQ(locks_set(l, files, &want, NULL, false, &tell), -EAGAIN);
+	locks_drop_handle(l, files, &granted_to, NULL, &tell);
+	CHECK_EQ(locks_set(l, files, &want, NULL, false, &tell), 0);
+	locks_drop_owner(l, files, 5, NULL, &tell);
 	CHECK_EQ(set(l, range(6, F_WRLCK, 0, 0)), 0);
 	locks_free(l);
 }
 
 TEST(flock_is_apart_and_gives_up_before_it_asks)
 {
-	struct locks *l = locks_new(granted);
+	struct locks *l = locks_new(&events);
 	struct lock_range a = range(1, F_RDLCK, 0, UINT64_MAX),
 			  b = range(2, F_RDLCK, 0, UINT64_MAX);
 
@@ -163,12 +183,46 @@ TEST(flock_is_apart_and_gives_up_before_it_asks)
 	locks_free(l);
 }
 
+/* What ends a lock is told before the grant that it makes possible. */
+TEST(decisions_are_told_in_their_order)
+{
+	struct locks *l = locks_new(&events);
+	struct lock_range a = range(1, F_RDLCK, 0, UINT64_MAX),
+			  b = range(2, F_WRLCK, 0, UINT64_MAX);
+	struct lock_answers tell = {0};
+	int waiter = 1;
+
+	memset(told, 0, sizeof(told));
+	CHECK_EQ(set(l, range(7, F_WRLCK, 0, 9)), 0);
+	CHECK_EQ(set(l, range(8, F_WRLCK, 0, 9)), -EAGAIN);
+	CHECK_EQ(wait_for(l, range(8, F_WRLCK, 3, 3), &waiter), -EINPROGRESS);
+	CHECK_EQ(told, "GR");
+	locks_drop_owner(l, files, 7, NULL, &tell);
+	CHECK_EQ(told, "GRDG");
+	locks_answer(l, &tell);
+	locks_drop_owner(l, files, 7, NULL, &tell); /* has nothing */
+	CHECK_EQ(told, "GRDG");
+
+	memset(told, 0, sizeof(told));
+	a.is_flock = b.is_flock = true;
+	a.handle = &waiter;
+	CHECK_EQ(set(l, a), 0);
+	CHECK_EQ(wait_for(l, b, &waiter), -EINPROGRESS);
+	locks_drop_handle(l, files, &waiter, NULL, &tell);
+	CHECK_EQ(told, "GGG");
+	locks_answer(l, &tell);
+	b.type = F_RDLCK;
+	CHECK_EQ(set(l, b), 0); /* gives up the other type first */
+	CHECK_EQ(told, "GGGDG");
+	locks_free(l);
+}
+
 /* Against the plainest model there is: an array of who holds each byte. */
 TEST(random_calls_agree_with_a_model)
 {
 	enum { BYTES = 24, OWNERS = 3, CALLS = 20000 };
 	short held[OWNERS][BYTES];
-	struct locks *l = locks_new(granted);
+	struct locks *l = locks_new(&events);
 	struct rng rng;
 	bool agree = true;
 
