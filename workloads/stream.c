@@ -7,8 +7,8 @@
  * one on each file system. Here "sequential" is the order in which they were created.
  *
  * A phase that is run alone finds what the earlier ones leave behind; prepare() made it, and the
- * caches are dropped between the two. So `phases=read` reads from the device, replayed or real,
- * while within one run only posix_fadvise() drops the cache, which a capture does not see.
+ * caches are dropped between the two. So `phases=read` reads from the device, replayed or real.
+ * Within one run posix_fadvise() can drop the cache, but a capture does not see it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -44,8 +44,8 @@ static const char *const phase_names[] = {
 static const unsigned phase_sets[] = {
 	DATA | FILES, DATA, WRITE, REWRITE, READ, FILES, CREATE, STAT, DELETE};
 
-enum { CACHE_DROP, CACHE_KEEP, CACHE_DIRECT };
-static const char *const caches[] = {"drop", "keep", "direct", NULL};
+enum { CACHE_KEEP, CACHE_DROP, CACHE_DIRECT };
+static const char *const caches[] = {"keep", "drop", "direct", NULL};
 
 enum { SEQUENTIAL, RANDOM };
 static const char *const orders[] = {"sequential", "random", NULL};
@@ -57,8 +57,8 @@ static const struct param params[] = {
 		"bytes of the large file, cut to whole chunks"},
 	{"chunk", PARAM_SIZE, offsetof(struct stream, chunk), "8k", 1, PATTERN_CHUNK, NULL,
 		"bytes of a read or write"},
-	{"cache", PARAM_CHOICE, offsetof(struct stream, cache), "drop", 0, 0, caches,
-		"drop it after each phase on the large file, keep it, or pass by it (O_DIRECT)"},
+	{"cache", PARAM_CHOICE, offsetof(struct stream, cache), "keep", 0, 0, caches,
+		"pass by it (O_DIRECT), or drop it after each phase (which no capture sees)"},
 	{"files", PARAM_NUMBER, offsetof(struct stream, files), "1000", 1, 10000000, NULL,
 		"small files"},
 	{"file_size", PARAM_SIZE, offsetof(struct stream, file_size), "0", 0, PATTERN_CHUNK, NULL,

@@ -186,7 +186,7 @@ TEST(stream)
 		whole(spec, cases[i].data * 10 + cases[i].files * 9);
 	}
 	whole("stream:phases=data,size=40k,chunk=4k,cache=direct", 30);
-	whole("stream:phases=data,size=40k,cache=keep", 15);
+	whole("stream:phases=data,size=40k,cache=drop", 15);
 }
 
 TEST(treecopy)
