@@ -15,5 +15,6 @@ extern const struct workload workload_stream;
 extern const struct workload workload_treecopy;
 extern const struct workload workload_command;
 extern const struct workload workload_pg_tpcb;
+extern const struct workload workload_my_oltp;
 
 #endif

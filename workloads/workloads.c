@@ -20,6 +20,7 @@ static const struct workload *const workloads[] = {
 	&workload_treecopy,
 	&workload_command,
 	&workload_pg_tpcb,
+	&workload_my_oltp,
 };
 
 #ifndef HAVE_LIBPQ
@@ -27,6 +28,15 @@ const struct workload workload_pg_tpcb = {
 	.name = "pg-tpcb",
 	.summary = "a bank on PostgreSQL (TPC-B)",
 	.missing = "built without libpq; install libpq-dev and build again",
+};
+#endif
+
+#ifndef HAVE_MYSQLCLIENT
+const struct workload workload_my_oltp = {
+	.name = "my-oltp",
+	.summary = "reads and writes on MariaDB or MySQL",
+	.missing =
+		"built without libmysqlclient; install default-libmysqlclient-dev and build again",
 };
 #endif
 

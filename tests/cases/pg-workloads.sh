@@ -62,7 +62,7 @@ start_long()
 start_long
 kill -9 "$pid"
 wait "$run" && fail "the run is good without a server"
-expect_text 'PostgreSQL: ' "$(<out.txt)"
+expect_text 'run: .*PostgreSQL' "$(<out.txt)"
 rm "$TMPDIR"/fsreel-*.log
 start_long
 kill -INT "$run"
