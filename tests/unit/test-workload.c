@@ -11,6 +11,7 @@
 #include "child.h"
 #include "cleanup.h"
 #include "io.h"
+#include "spawn.h"
 #include "vec.h"
 
 static const char *refusal(const char *text)
@@ -239,6 +240,48 @@ TEST(check_finds_damage)
 	CHECK(child_run(do_check, &j, NULL, &err) < 0);
 	CHECK(err.text[0] != '\0');
 	job_end(&j);
+}
+
+/* Run `command` in the directory of the job; false if the check does not notice. */
+static bool notices(const char *spec, const char *command)
+{
+	const char *const argv[] = {"sh", "-c", command, NULL};
+	struct error err = {0};
+	struct job j = {0};
+
+	job_start(&j, spec);
+	setenv("DIR", j.dir, 1);
+	CHECK_EQ(spawn_run(argv, NULL, &err), 0);
+	CHECK_EQ(err.text, "");
+	bool noticed = child_run(do_check, &j, NULL, &err) < 0 && mentions(err.text, j.dir);
+	job_end(&j);
+	return noticed;
+}
+
+TEST(check_finds_damaged_lost_and_added_files)
+{
+	static const char *const specs[] = {
+		"fsmark:files=3,sync=none",
+		"fileserver:files=5,loops=3",
+		"varmail:files=5,loops=3",
+		"fileio:files=3,total=96k,requests=10",
+		"stream:phases=data,size=64k",
+		"stream:phases=create,files=3,file_size=5k",
+		"treecopy:files=5",
+	};
+	static const char *const damages[] = {
+		"f=$(find $DIR -type f -size +0 | sort | head -n 1) && rm $f",
+		"f=$(find $DIR -type f -size +0 | sort | head -n 1) && echo more >>$f",
+		"f=$(find $DIR -type f -size +0 | sort | head -n 1) && m=$(stat -c @%Y $f) && "
+		"printf '\\001\\002\\003\\004' | dd of=$f bs=1 seek=9 conv=notrunc && touch -d $m "
+	        "$f",
+		"f=$(find $DIR -type f -size +0 | sort | head -n 1) && cp $f $f.copy",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(specs); i++)
+		for (size_t k = 0; k < ARRAY_SIZE(damages); k++)
+			if (!CHECK(notices(specs[i], damages[k])))
+				fprintf(stderr, "\t%s after: %s\n", specs[i], damages[k]);
 }
 
 TEST(check_counts_transactions)
