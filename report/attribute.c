@@ -103,9 +103,16 @@ static const struct {
 static const char *const class_words[FILE_CLASS_COUNT] = {
 	[FILE_OTHER] = "other files",
 	[FILE_DATABASE] = "the database file",
+	[FILE_INDEX] = "index files",
 	[FILE_WAL] = "the WAL",
 	[FILE_JOURNAL] = "the rollback journal",
+	[FILE_UNDO] = "the undo log",
+	[FILE_DOUBLEWRITE] = "the doublewrite file",
+	[FILE_BINLOG] = "the binary log",
+	[FILE_STATUS] = "the commit status",
+	[FILE_CONTROL] = "control files",
 	[FILE_SHM] = "the shared-memory file",
+	[FILE_LOG] = "log files",
 	[FILE_TEMP] = "temporary files",
 	[FILE_DIRECTORY] = "directories",
 };

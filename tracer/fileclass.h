@@ -7,10 +7,17 @@
 
 enum file_class {
 	FILE_OTHER,
-	FILE_DATABASE,
-	FILE_WAL,
-	FILE_JOURNAL,
+	FILE_DATABASE, /* tables; indexes too where they have no files of their own */
+	FILE_INDEX,
+	FILE_WAL,         /* what is written before the data are: WAL, redo log */
+	FILE_JOURNAL,     /* what the data were before: SQLite's rollback journal */
+	FILE_UNDO,        /* the same of InnoDB */
+	FILE_DOUBLEWRITE, /* pages on their way to their place */
+	FILE_BINLOG,      /* what others are to repeat */
+	FILE_STATUS,      /* which transactions are committed: PostgreSQL's clog and the like */
+	FILE_CONTROL,     /* small files about the rest: pg_control, table definitions */
 	FILE_SHM,
+	FILE_LOG, /* for people */
 	FILE_TEMP,
 	FILE_DIRECTORY,
 	FILE_CLASS_COUNT,
