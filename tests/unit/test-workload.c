@@ -274,7 +274,7 @@ TEST(check_finds_damaged_lost_and_added_files)
 		"f=$(find $DIR -type f -size +0 | sort | head -n 1) && echo more >>$f",
 		"f=$(find $DIR -type f -size +0 | sort | head -n 1) && m=$(stat -c @%Y $f) && "
 		"printf '\\001\\002\\003\\004' | dd of=$f bs=1 seek=9 conv=notrunc && touch -d $m "
-	        "$f",
+		"$f",
 		"f=$(find $DIR -type f -size +0 | sort | head -n 1) && cp $f $f.copy",
 	};
 
