@@ -50,17 +50,26 @@ static uint64_t *thread_end(struct model *m, const struct facts *f)
 	return model_cell(m, KEY_TIMES + f->thread);
 }
 
-/* What the arguments decoded later may be predicted from. */
-static void facts_note(struct facts *f, const struct row *row, unsigned arg, uint64_t value)
+/* What the arguments decoded later may be predicted from: ids spread, sizes as they are. */
+struct fact {
+	size_t at; /* offset in struct facts */
+	uint64_t factor;
+};
+
+static struct fact fact_of(const struct row *row, unsigned arg)
 {
-	if (arg == row->handle) {
-		f->handle = MIX(value);
-		f->has_handle = value;
-	} else if (arg == row->file) {
-		f->file = MIX(value);
-	} else if (arg == row->size) {
-		f->size = value;
-	}
+	if (arg == row->handle)
+		return (struct fact){offsetof(struct facts, handle), MIX(1)};
+	if (arg == row->file)
+		return (struct fact){offsetof(struct facts, file), MIX(1)};
+	if (arg == row->size)
+		return (struct fact){offsetof(struct facts, size), 1};
+	return (struct fact){offsetof(struct facts, other), 0};
+}
+
+static inline void fact_note(struct facts *f, const struct fact *fact, uint64_t value)
+{
+	*(uint64_t *)(void *)((char *)f + fact->at) = value * fact->factor;
 }
 
 /* ---- which predictions are tried for which kind of column ---- */
@@ -319,7 +328,8 @@ static void row_put(struct block_writer *b, const struct row_event *e)
 	for (unsigned i = 0; i < row->arg_count; i++) {
 		unsigned a = row->order[i];
 		draft_put(&d[a], m, &f, e->args[a]);
-		facts_note(&f, row, a, e->args[a]);
+		struct fact fact = fact_of(row, a);
+		fact_note(&f, &fact, e->args[a]);
 	}
 	draft_put(&d[COL_RESULT], m, &f, e->result);
 	draft_put(&d[COL_FLAGS], m, &f, e->flags);
@@ -470,11 +480,30 @@ struct stream {
 	struct model_key key;
 };
 
-/* How to decode an event of one operation in this block. */
+/* Values that are ready, depend on nothing and feed nothing. */
+struct plain {
+	const uint64_t *next;
+	size_t at; /* where they go: an offset in struct event */
+};
+
+/* An argument that needs the model, or feeds it. */
+struct live {
+	struct stream *stream;
+	const struct row_arg *arg;
+	struct fact fact;
+};
+
+/*
+ * How to decode an event of one operation in this block. Until they are all there, event->start_ns
+ * holds THINK and event->result is folded as in the file.
+ */
 struct recipe {
 	struct event event; /* with all that is the same in each */
 	struct facts facts;
-	uint8_t args[ROW_ARGS], arg_count; /* the others */
+	struct plain plain[ROW_COLUMNS];
+	struct live args[ROW_ARGS];
+	uint8_t plain_count, arg_count;
+	uint32_t live; /* of the fixed columns: a bit for each that needs the model */
 };
 
 struct block_reader {
@@ -694,23 +723,66 @@ static inline void arg_store(
 		b->bad = true;
 }
 
-/* Arguments that are the same in all events of the block and feed no memory are filled in once. */
+/* It neither needs the model nor feeds it. */
+static bool stream_is_apart(const struct stream *s)
+{
+	return (s->column.fixed || s->column.ready) && !s->key.by_handle && !s->key.newest;
+}
+
+static void recipe_plain(struct recipe *r, const struct stream *s, size_t at)
+{
+	r->plain[r->plain_count++] = (struct plain){s->column.ready, at};
+}
+
+static void recipe_arg(struct block_reader *b, struct recipe *r, uint8_t op, uint8_t a)
+{
+	const struct row *row = &b->table->rows[op];
+	const struct row_arg *arg = &row->args[a];
+	struct stream *s = &b->ops[op][a];
+	struct fact fact = fact_of(row, a);
+
+	if (stream_is_apart(s) && s->column.fixed) {
+		arg_store(b, arg, &r->event, s->column.fixed_value);
+		fact_note(&r->facts, &fact, s->column.fixed_value);
+	} else if (stream_is_apart(s) && !fact.factor && !arg->text) {
+		if (arg->at >= 0)
+			recipe_plain(r, s, (size_t)arg->at);
+	} else {
+		r->args[r->arg_count++] = (struct live){s, arg, fact};
+	}
+}
+
+static void recipe_fixed(struct block_reader *b, struct recipe *r, uint8_t op, unsigned column)
+{
+	static const size_t at[] = {
+		[COL_RESULT - COL_RESULT] = offsetof(struct event, result),
+		[COL_THINK - COL_RESULT] = offsetof(struct event, start_ns),
+		[COL_TOOK - COL_RESULT] = offsetof(struct event, took_ns),
+		[COL_CPU - COL_RESULT] = offsetof(struct event, cpu_ns),
+	};
+	const struct stream *s = &b->ops[op][column];
+	void *slot = (char *)&r->event + at[column - COL_RESULT];
+
+	if (!stream_is_apart(s) || (column == COL_FLAGS && !s->column.fixed))
+		r->live |= 1u << column;
+	else if (column == COL_FLAGS)
+		r->event.event_flags = (uint32_t)s->column.fixed_value;
+	else if (s->column.fixed)
+		*(uint64_t *)slot = s->column.fixed_value;
+	else
+		recipe_plain(r, s, at[column - COL_RESULT]);
+}
+
 static void recipe_make(struct block_reader *b, uint8_t op)
 {
 	const struct row *row = &b->table->rows[op];
 	struct recipe *r = &b->recipes[op];
 
 	*r = (struct recipe){.event.op = op};
-	for (unsigned i = 0; i < row->arg_count; i++) {
-		uint8_t a = row->order[i];
-		const struct stream *s = &b->ops[op][a];
-		if (!s->column.fixed || s->key.by_handle || s->key.newest) {
-			r->args[r->arg_count++] = a;
-			continue;
-		}
-		arg_store(b, &row->args[a], &r->event, s->column.fixed_value);
-		facts_note(&r->facts, row, a, s->column.fixed_value);
-	}
+	for (unsigned i = 0; i < row->arg_count; i++)
+		recipe_arg(b, r, op, row->order[i]);
+	for (unsigned c = COL_RESULT; c < ROW_COLUMNS; c++)
+		recipe_fixed(b, r, op, c);
 }
 
 static void recipes_make(struct block_reader *b, const uint8_t *ops, unsigned count)
@@ -767,39 +839,57 @@ static inline __attribute__((always_inline)) uint64_t stream_take(
 	return v;
 }
 
-static void args_take(struct block_reader *b, unsigned op, struct facts *f, struct event *ev)
+static void plain_take(struct recipe *r, struct event *ev)
 {
-	const struct row *row = &b->table->rows[op];
-	const struct recipe *r = &b->recipes[op];
-	struct stream *s = b->ops[op];
+	for (unsigned i = 0; i < r->plain_count; i++)
+		*(uint64_t *)(void *)((char *)ev + r->plain[i].at) = *r->plain[i].next++;
+}
 
+static void args_take(
+	struct block_reader *b, const struct recipe *r, struct facts *f, struct event *ev)
+{
 	for (unsigned i = 0; i < r->arg_count; i++) {
-		unsigned a = r->args[i];
-		uint64_t v = stream_take(b->model, &s[a], f);
-		facts_note(f, row, a, v);
-		arg_store(b, &row->args[a], ev, v);
+		const struct live *live = &r->args[i];
+		uint64_t v = stream_take(b->model, live->stream, f);
+		fact_note(f, &live->fact, v);
+		arg_store(b, live->arg, ev, v);
 	}
+}
+
+/* Few fixed columns need the model. */
+static __attribute__((noinline)) uint64_t live_take(
+	struct block_reader *b, unsigned op, unsigned column, const struct facts *f)
+{
+	return stream_take(b->model, &b->ops[op][column], f);
 }
 
 static void fixed_take(struct block_reader *b, unsigned op, struct facts *f, struct event *ev)
 {
-	struct stream *s = b->ops[op];
-	struct model *m = b->model;
+	uint32_t live = b->recipes[op].live;
 
-	ev->result = unzigzag(stream_take(m, &s[COL_RESULT], f));
-	ev->event_flags = (uint32_t)stream_take(m, &s[COL_FLAGS], f);
+	if (live & 1u << COL_RESULT)
+		ev->result = (int64_t)live_take(b, op, COL_RESULT, f);
+	if (live & 1u << COL_FLAGS)
+		ev->event_flags = (uint32_t)live_take(b, op, COL_FLAGS, f);
+	ev->result = unzigzag((uint64_t)ev->result);
 	/* The memory may change under the columns: it has no place of its own. */
-	uint64_t ended = *thread_end(m, f);
-	f->think = stream_take(m, &s[COL_THINK], f);
-	ev->took_ns = stream_take(m, &s[COL_TOOK], f);
-	ev->cpu_ns = stream_take(m, &s[COL_CPU], f);
-	*thread_end(m, f) = ended + f->think + ev->took_ns;
-	ev->start_ns = b->info.base_ns + ended + f->think;
+	uint64_t ended = *thread_end(b->model, f);
+	if (live & 1u << COL_THINK)
+		ev->start_ns = live_take(b, op, COL_THINK, f);
+	f->think = ev->start_ns;
+	if (live & 1u << COL_TOOK)
+		ev->took_ns = live_take(b, op, COL_TOOK, f);
+	if (live & 1u << COL_CPU)
+		ev->cpu_ns = live_take(b, op, COL_CPU, f);
+	ev->start_ns = ended + f->think;
+	*thread_end(b->model, f) = event_end_ns(ev);
+	ev->start_ns += b->info.base_ns;
 }
 
 int block_next(struct block_reader *b, struct event *ev, const struct row **ret_row)
 {
 	struct facts f = {0};
+	struct recipe *r;
 
 	if (b->done == b->info.events)
 		return 0;
@@ -811,11 +901,13 @@ int block_next(struct block_reader *b, struct event *ev, const struct row **ret_
 		return -1;
 	b->left[op]--;
 	*ret_row = &b->table->rows[op];
-	*ev = b->recipes[op].event;
+	r = &b->recipes[op];
+	*ev = r->event;
 	ev->thread = (uint32_t)thread;
-	f = b->recipes[op].facts;
+	f = r->facts;
 	f.thread = MIX(thread);
-	args_take(b, (unsigned)op, &f, ev);
+	plain_take(r, ev);
+	args_take(b, r, &f, ev);
 	fixed_take(b, (unsigned)op, &f, ev);
 	return b->bad ? -1 : 1;
 }
