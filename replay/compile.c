@@ -67,55 +67,47 @@ static bool attribute_may_change(const struct event *ev)
 	return false;
 }
 
+static bool moves_data(enum op op)
+{
+	return op == OP_read || op == OP_write;
+}
+
 /* Does KIND_SIZE stand for memory of ours? */
 static bool size_is_buffer(enum op op)
 {
 	return op != OP_truncate && op != OP_fallocate && op != OP_getlk && op != OP_setlk;
 }
 
-static const char *check_arg(const struct event *ev, const struct op_arg *arg)
+static const char *check_text(const struct event *ev, const struct op_arg *arg)
 {
-	switch ((enum arg_kind)arg->kind) {
-	case KIND_NAME:
-		if (arg->effect == EFFECT_NONE)
-			return !attribute_ok(ev) ? "the name of the attribute is malformed"
-			       : !attribute_may_change(ev) ? "such attributes are not replayed"
-			                                   : NULL;
-		return scene_name_ok(*event_text(ev, arg)) ? NULL
-		                                           : "a name in it is not a plain name";
-	case KIND_BYTES:
+	if (arg->kind == KIND_BYTES)
 		return event_text(ev, arg)->size > MAX_VALUE ? "its value is too long" : NULL;
-	case KIND_OFFSET:
-		return *event_number(ev, arg) > INT64_MAX ? "its offset is out of range" : NULL;
-	case KIND_SIZE:
-		return *event_number(ev, arg) >
-		                       (size_is_buffer(ev->op) ? PLAN_MAX_BYTES : INT64_MAX)
-		               ? "its size is out of range"
-		               : NULL;
-	case KIND_FILE:
-	case KIND_HANDLE:
-	case KIND_FLAGS:
-	case KIND_MODE:
-	case KIND_NUMBER:
-	case KIND_TIME:
-	case KIND_CONTENT:
-	case KIND_HASH:
-	case KIND_COUNT:
-		break;
-	}
-	return NULL;
+	if (arg->effect == EFFECT_NONE)
+		return !attribute_ok(ev)           ? "the name of the attribute is malformed"
+		       : !attribute_may_change(ev) ? "such attributes are not replayed"
+		                                   : NULL;
+	return scene_name_ok(*event_text(ev, arg)) ? NULL : "a name in it is not a plain name";
 }
 
-static const char *check_event(const struct event *ev)
+static const char *check_texts(const struct event *ev)
 {
 	const struct op_desc *op = &op_descs[ev->op];
+	const char *why = NULL;
 
-	for (unsigned i = 0; i < op->arg_count; i++) {
-		const char *why = check_arg(ev, &op->args[i]);
-		if (why)
-			return why;
-	}
-	return NULL;
+	for (unsigned i = 0; i < op->arg_count && !why; i++)
+		if (arg_is_text(&op->args[i]))
+			why = check_text(ev, &op->args[i]);
+	return why;
+}
+
+/* Slots that the operation does not have are 0. */
+static const char *check_event(const struct event *ev)
+{
+	if (ev->offset > INT64_MAX || ev->offset2 > INT64_MAX)
+		return "its offset is out of range";
+	if (ev->size > (size_is_buffer(ev->op) ? PLAN_MAX_BYTES : INT64_MAX))
+		return "its size is out of range";
+	return moves_data(ev->op) ? NULL : check_texts(ev);
 }
 
 /* ---- resolve ---- */
@@ -498,11 +490,6 @@ static struct thread_lanes *thread_of(
 	if (thread >= c->survey.threads.count || !c->survey.threads.at[thread].lanes.count)
 		return NULL;
 	return &c->survey.threads.at[thread];
-}
-
-static bool moves_data(enum op op)
-{
-	return op == OP_read || op == OP_write;
 }
 
 /* CPU time of this call's thread since its previous call began, without what capturing that one cost. */

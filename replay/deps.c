@@ -119,17 +119,11 @@ const struct deps_stats *deps_stats(const struct deps *d)
 	return &d->stats;
 }
 
-/* Add a wait unless it is implied. */
-static void need(struct deps *d, uint32_t lane, uint32_t progress)
+/* One wait for each lane; the later one counts. */
+static void add_wait(struct deps *d, uint32_t lane, uint32_t progress)
 {
-	if (lane == d->self.lane || progress == 0)
-		return;
-	uint32_t *known = &d->known[(size_t)d->self.lane * d->lane_count + lane];
-	d->stats.raw++;
-	if (progress <= *known)
-		return;
-	*known = progress;
 	struct lane_history *other = &d->lanes[lane];
+
 	if (other->pending_step == d->step) {
 		d->waits.at[other->pending - 1].progress = progress;
 		return;
@@ -140,7 +134,20 @@ static void need(struct deps *d, uint32_t lane, uint32_t progress)
 	d->stats.kept++;
 }
 
-static void need_point(struct deps *d, struct point p)
+/* Add a wait unless it is implied. */
+static inline void need(struct deps *d, uint32_t lane, uint32_t progress)
+{
+	if (lane == d->self.lane || progress == 0)
+		return;
+	uint32_t *known = &d->known[(size_t)d->self.lane * d->lane_count + lane];
+	d->stats.raw++;
+	if (progress <= *known)
+		return;
+	*known = progress;
+	add_wait(d, lane, progress);
+}
+
+static inline void need_point(struct deps *d, struct point p)
 {
 	need(d, p.lane, p.progress);
 }

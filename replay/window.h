@@ -40,5 +40,7 @@ uint32_t window_size(const struct window *w);
 
 /* The step is done; it must not be touched any more. Thread-safe, no lock. */
 void window_finish(struct window *w, struct step *step);
+/* The same by the thread that takes steps out, which cannot be asleep: a plain store. */
+void window_finish_here(struct window *w, struct step *step);
 
 #endif
