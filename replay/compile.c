@@ -176,7 +176,7 @@ static const char *resolve_path(
 
 	if (!node)
 		return "its file is not known";
-	d->step.bits |= STEP_BY_PATH;
+	d->step->bits |= STEP_BY_PATH;
 	s->by_path = true;
 	if (node_is_dir(node)) {
 		s->path = (struct text){".", 1};
@@ -187,12 +187,12 @@ static const char *resolve_path(
 		s->path = (struct text){name->text, strlen(name->text)};
 		return resolve_dir(c, name->dir, &s->dir, &d->args.dir);
 	}
-	d->step.bits &= (uint8_t)~STEP_BY_PATH;
+	d->step->bits &= (uint8_t)~STEP_BY_PATH;
 	s->by_path = false;
 	s->handle = has_handle_form[ev->op] ? other_handle(node, ev->op) : NULL;
 	if (!s->handle)
 		return "its file has no name any more";
-	d->step.handle = s->handle->slot;
+	d->step->handle = s->handle->slot;
 	return NULL;
 }
 
@@ -248,7 +248,7 @@ static const char *resolve_handle(
 	s->handle = scene_handle(c->scene, ev->handle);
 	if (!s->handle)
 		return "its handle was never opened";
-	d->step.handle = s->handle->slot;
+	d->step->handle = s->handle->slot;
 	s->node = s->handle->node;
 	if (ev->op != OP_copy_file_range)
 		return NULL;
@@ -268,8 +268,8 @@ static const char *resolve_new_handle(struct compiler *c, const struct event *ev
 		return NULL;
 	if (!ev->handle || scene_handle(c->scene, ev->handle))
 		return "its handle is not a new one";
-	d->step.handle = slots_handle(&c->slots);
-	return d->step.handle == SLOT_NONE ? "too many handles are open" : NULL;
+	d->step->handle = slots_handle(&c->slots);
+	return d->step->handle == SLOT_NONE ? "too many handles are open" : NULL;
 }
 
 static const char *resolve(
@@ -398,7 +398,7 @@ static void fill_args(const struct event *ev, const struct subject *s, struct dr
 static void fill(
 	struct compiler *c, const struct event *ev, const struct subject *s, struct draft *d)
 {
-	struct step *step = &d->step;
+	struct step *step = d->step;
 
 	step->op = (uint8_t)ev->op;
 	step->offset = ev->offset;
@@ -431,7 +431,7 @@ static void choose_lock_handle(const struct event *ev, struct subject *s, struct
 	for (struct open_file *f = s->node->handles; f; f = f->next)
 		if (f->lock_owner == ev->owner) {
 			s->handle = f;
-			d->step.handle = f->slot;
+			d->step->handle = f->slot;
 			return;
 		}
 	if (ev->op == OP_setlk && !s->handle->lock_owner)
@@ -452,7 +452,7 @@ static void advance(struct compiler *c, const struct event *ev, struct subject *
 		s->node = scene_node(c->scene, ev->file);
 	if (op_opens(ev->op) && s->node) {
 		s->handle = scene_open(c->scene, ev->handle, s->node);
-		s->handle->slot = d->step.handle;
+		s->handle->slot = d->step->handle;
 		s->handle->flags = (uint32_t)ev->flags;
 		s->handle->thread = ev->thread;
 	}
@@ -514,7 +514,7 @@ static uint64_t take_cpu(struct compiler *c, const struct event *ev)
 
 static void order(struct compiler *c, const struct event *ev, struct subject *s, struct draft *d)
 {
-	struct step *step = &d->step;
+	struct step *step = d->step;
 	bool release = op_releases(ev->op);
 
 	struct thread_lanes *t = thread_of(c, ev, s);
@@ -530,7 +530,7 @@ static void order(struct compiler *c, const struct event *ev, struct subject *s,
 /* Most calls have all they need in the step; only the others pay for the rest. */
 static void draft_init(struct draft *d, const struct event *ev)
 {
-	d->step = (struct step){.handle = SLOT_NONE};
+	*d->step = (struct step){.handle = SLOT_NONE};
 	d->has_args = false;
 	if (is_plain[ev->op] && ev->handle)
 		return;
@@ -556,7 +556,7 @@ static bool compile_event(struct compiler *c, const struct event *ev, struct dra
 	}
 	fill(c, ev, &s, d);
 	advance(c, ev, &s, d);
-	d->step.cpu_ns = take_cpu(c, ev);
+	d->step->cpu_ns = take_cpu(c, ev);
 	order(c, ev, &s, d);
 	retire_ended(c, ev, &s);
 	c->slots.step++;

@@ -17,7 +17,7 @@ struct compiler;
 
 /* A step whose texts and waits still lie elsewhere, good until the next one is compiled. */
 struct draft {
-	struct step step;      /* step.waits is set, step.args is not */
+	struct step *step;     /* the caller's, filled in; step->waits is set, step->args is not */
 	struct step_args args; /* without its pointers */
 	bool has_args;
 	struct text name, name2, attribute, value;

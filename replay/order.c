@@ -48,6 +48,12 @@ static void touch_name(struct ordering *o, uint64_t dir, struct text name, enum 
 		slots_retire_name(o->slots, dir, name);
 }
 
+static void touch_file(
+	struct ordering *o, const struct subject *s, uint64_t id, enum deps_change change)
+{
+	touch_node(o, s->node && s->node->id == id ? s->node : scene_node(o->scene, id), change);
+}
+
 /* The row's arguments, each with its effect. */
 static void order_args(struct ordering *o, const struct event *ev, const struct subject *s)
 {
@@ -61,10 +67,7 @@ static void order_args(struct ordering *o, const struct event *ev, const struct 
 		if (is_name(arg)) {
 			touch_name(o, dir_of_name(ev, arg), *event_text(ev, arg), change);
 		} else if (arg->kind == KIND_FILE) {
-			uint64_t id = *event_number(ev, arg);
-			touch_node(o,
-				s->node && s->node->id == id ? s->node : scene_node(o->scene, id),
-				change);
+			touch_file(o, s, *event_number(ev, arg), change);
 		}
 	}
 }
@@ -268,9 +271,21 @@ static void order_contents(struct ordering *o, const struct event *ev, const str
 	}
 }
 
+/* Most calls: their row says no more than that they use a file. */
+static const bool only_uses_file[OP_LIMIT] = {
+	[OP_read] = true,
+	[OP_write] = true,
+	[OP_fsync] = true,
+	[OP_fdatasync] = true,
+	[OP_setlk] = true,
+};
+
 void order_event(struct ordering *o, const struct event *ev, const struct subject *s)
 {
-	order_args(o, ev, s);
+	if (only_uses_file[ev->op])
+		touch_file(o, s, ev->file, DEPS_USE);
+	else
+		order_args(o, ev, s);
 	order_ways(o, ev, s);
 	if (op_opens(ev->op) && s->handle)
 		deps_life(o->deps, &s->handle->life, DEPS_MAKE);

@@ -120,7 +120,7 @@ static uint64_t text_size(struct text text)
 
 static uint64_t draft_size(const struct draft *d)
 {
-	uint64_t size = rounded(d->step.wait_count * sizeof(struct wait));
+	uint64_t size = rounded(d->step->wait_count * sizeof(struct wait));
 
 	if (d->has_args)
 		size += rounded(sizeof(d->args)) + text_size(d->name) + text_size(d->name2) +
@@ -170,7 +170,7 @@ static void put_args(struct step *step, const struct draft *d, uint8_t **at)
 	step->args = args;
 }
 
-/* The draft becomes the newest step of the window. */
+/* The draft, which is in its place already, becomes the newest step of the window. */
 static struct step *pack(struct window *w, const struct draft *d)
 {
 	uint64_t size = draft_size(d);
@@ -179,10 +179,9 @@ static struct step *pack(struct window *w, const struct draft *d)
 	if (!at)
 		return NULL;
 	uint32_t i = place(w, w->newest);
-	struct step *step = &w->steps[i];
-	*step = d->step;
+	struct step *step = d->step;
 	if (step->wait_count) {
-		memcpy(at, d->step.waits, step->wait_count * sizeof(struct wait));
+		memcpy(at, step->waits, step->wait_count * sizeof(struct wait));
 		step->waits = (const struct wait *)(const void *)at;
 		at += rounded(step->wait_count * sizeof(struct wait));
 	}
@@ -201,6 +200,7 @@ int window_next(struct window *w, struct step **ret, struct error *err)
 	if (w->newest - w->oldest == w->size)
 		return -EAGAIN;
 	if (!w->drafted) {
+		w->draft.step = &w->steps[place(w, w->newest)];
 		int r = compiler_next(w->compiler, w->oldest, &w->draft, err);
 		if (r <= 0)
 			return r;

@@ -30,6 +30,7 @@ struct bench {
 	struct files *files;
 	struct replay_options options;
 	struct draft draft;
+	struct step step;
 	int root_fd;
 	uint64_t steps;
 	char path[64];
@@ -67,7 +68,9 @@ static const char *next(struct bench *b)
 {
 	static char text[256];
 	struct error err = {0};
-	const struct step *s = &b->draft.step;
+	const struct step *s = &b->step;
+
+	b->draft.step = &b->step;
 	int r = compiler_next(b->compiler, b->steps, &b->draft, &err);
 
 	text[0] = '\0';
@@ -145,7 +148,7 @@ TEST(a_path_is_the_one_that_holds_at_this_point)
 	CHECK(b.draft.args.dir != SLOT_ROOT);
 	CHECK_EQ(b.draft.args.dir2, SLOT_ROOT);
 	CHECK_EQ(next(&b), "0 getattr");
-	CHECK(b.draft.step.bits & STEP_BY_PATH);
+	CHECK(b.step.bits & STEP_BY_PATH);
 	CHECK_EQ(b.draft.args.dir, SLOT_ROOT);
 	CHECK(b.draft.name.size == 3 && !memcmp(b.draft.name.data, "new", 3));
 	bench_close(&b);
@@ -168,7 +171,7 @@ TEST(a_file_without_a_name_is_reached_through_what_is_open)
 	CHECK_EQ(next(&b), "0 open");
 	CHECK_EQ(next(&b), "0 unlink");
 	CHECK_EQ(next(&b), "0 getattr");
-	CHECK(!(b.draft.step.bits & STEP_BY_PATH));
+	CHECK(!(b.step.bits & STEP_BY_PATH));
 	CHECK_EQ(next(&b), "0 release");
 	CHECK_EQ(next(&b), ""); /* nothing leads there any more */
 	CHECK_EQ(unresolved(&b, OP_getattr), 1);
@@ -373,8 +376,8 @@ TEST(slots_are_used_again)
 	if (!bench_compile(&b))
 		return;
 	while (*next(&b))
-		if (b.draft.step.op == OP_create && b.draft.step.handle > highest)
-			highest = b.draft.step.handle;
+		if (b.step.op == OP_create && b.step.handle > highest)
+			highest = b.step.handle;
 	CHECK_EQ(b.steps, 3 * rounds);
 	CHECK(highest < 4);
 	bench_close(&b);
@@ -395,7 +398,7 @@ TEST(random_events_give_sound_plans)
 		if (!bench_compile(&b))
 			return;
 		uint32_t lanes = compiler_survey(b.compiler)->lane_count;
-		const struct step *s = &b.draft.step;
+		const struct step *s = &b.step;
 		while (*next(&b)) {
 			bool sound = s->lane < lanes && s->progress == ++done[s->lane];
 			for (unsigned i = 0; i < s->wait_count; i++)
