@@ -379,21 +379,58 @@ static bool range_pages(const struct deps_range *range, uint64_t *ret_first, uin
 	return *ret_last - *ret_first < MAX_PAGES;
 }
 
-static void need_page_writers(struct deps *d, struct contents *c, const struct deps_range *range)
+/* After the last writer of a page that had ended. */
+static void need_page_writer(
+	struct deps *d, const struct page_place *p, const struct page_writer *w)
+{
+	if (w && point_ended(d, writer_point(w)))
+		need_point(d, writer_point(w));
+	else if (!w && p->set->ways[0].crowded && point_ended(d, *p->overflow))
+		need_point(d, *p->overflow);
+}
+
+/* A way for a new writer. One that is pushed out while it may be unfinished is waited for. */
+static struct page_writer *page_make_room(struct deps *d, const struct page_place *p)
+{
+	struct page_writer *w = page_oldest(d, p->set);
+
+	if (writer_age(d, w) < d->window) {
+		need_point(d, writer_point(w));
+		need_point(d, *p->overflow);
+		*p->overflow = d->self;
+		p->set->ways[0].crowded = 1;
+	}
+	return w;
+}
+
+static void page_take(struct deps *d, const struct page_place *p, struct page_writer *w)
+{
+	if (!w)
+		w = page_make_room(d, p);
+	w->key = p->key;
+	w->step = (uint32_t)d->step;
+	w->progress = d->self.progress;
+	w->lane = (uint16_t)d->self.lane;
+}
+
+/* Wait for the writers of a range; a write takes their place. */
+static void order_pages(
+	struct deps *d, struct contents *c, const struct deps_range *range, bool write)
 {
 	uint64_t first, last;
 
 	if (!range_pages(range, &first, &last)) {
 		need_ended(d, &c->writes);
+		if (write)
+			recent_add(d, &c->resized);
 		return;
 	}
 	for (uint64_t page = first; page <= last; page++) {
 		struct page_place p = page_place(d, range->file, page);
-		const struct page_writer *w = page_find(&p);
-		if (w && point_ended(d, writer_point(w)))
-			need_point(d, writer_point(w));
-		else if (!w && p.set->ways[0].crowded && point_ended(d, *p.overflow))
-			need_point(d, *p.overflow);
+		struct page_writer *w = page_find(&p);
+		need_page_writer(d, &p, w);
+		if (write)
+			page_take(d, &p, w);
 	}
 }
 
@@ -402,43 +439,11 @@ void deps_read(struct deps *d, struct contents *c, const struct deps_range *rang
 	if (d->order != ORDER_RESOURCE)
 		return;
 	need_ended_recent(d, &c->resized);
-	need_page_writers(d, c, range);
+	order_pages(d, c, range, false);
 	if (range->at_end) {
 		need_ended_recent(d, &c->extended);
 		uses_add(d, &c->ends_seen);
 	}
-}
-
-static void take_page(struct deps *d, uint64_t file, uint64_t page)
-{
-	struct page_place p = page_place(d, file, page);
-	struct page_writer *w = page_find(&p);
-
-	if (!w) {
-		w = page_oldest(d, p.set);
-		if (writer_age(d, w) < d->window) {
-			need_point(d, writer_point(w));
-			need_point(d, *p.overflow);
-			*p.overflow = d->self;
-			p.set->ways[0].crowded = 1;
-		}
-	}
-	w->key = p.key;
-	w->step = (uint32_t)d->step;
-	w->progress = d->self.progress;
-	w->lane = (uint16_t)d->self.lane;
-}
-
-static void take_pages(struct deps *d, struct contents *c, const struct deps_range *range)
-{
-	uint64_t first, last;
-
-	if (!range_pages(range, &first, &last)) {
-		recent_add(d, &c->resized);
-		return;
-	}
-	for (uint64_t page = first; page <= last; page++)
-		take_page(d, range->file, page);
 }
 
 void deps_write(struct deps *d, struct contents *c, const struct deps_range *range)
@@ -447,8 +452,7 @@ void deps_write(struct deps *d, struct contents *c, const struct deps_range *ran
 		return;
 	need_ended_recent(d, &c->resized);
 	need_ended_recent(d, &c->looked);
-	need_page_writers(d, c, range);
-	take_pages(d, c, range);
+	order_pages(d, c, range, true);
 	uses_add(d, &c->writes);
 	if (range->at_end) {
 		need_ended_recent(d, &c->extended);
