@@ -23,12 +23,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 
 #include "clock.h"
 #include "order.h"
 
+#ifndef RWF_NOAPPEND
+#define RWF_NOAPPEND 0x20 /* Linux 6.9 */
+#endif
+
 #define MAX_NAME  255
 #define MAX_VALUE 65536
+#define MAX_KEPT  2000 /* files without a name whose descriptors are kept */
 
 struct compiler {
 	struct trace_reader *trace;
@@ -39,6 +45,8 @@ struct compiler {
 	struct ordering ordering;
 	uint64_t call_cpu_ns, kib_cpu_ns; /* what capturing cost the caller, by call and by KiB */
 	uint64_t number;                  /* of the event at hand, from 1 */
+	unsigned kept;
+	uint64_t raced;
 	struct divergences unresolved;
 };
 
@@ -157,6 +165,7 @@ static const bool has_handle_form[OP_LIMIT] = {
 	[OP_chmod] = true,
 	[OP_chown] = true,
 	[OP_utimens] = true,
+	[OP_link] = true,
 };
 
 /* Any handle that will do for a file without a name. */
@@ -168,6 +177,17 @@ static struct open_file *other_handle(const struct node *node, enum op op)
 	return NULL;
 }
 
+/* Its last name went while others were on their way to it: by what was kept of it then. */
+static bool resolve_kept(const struct node *node, struct subject *s, struct draft *d)
+{
+	if (node->names.count || node->kept == SLOT_NONE)
+		return false;
+	d->step->bits |= STEP_KEPT;
+	d->step->handle = node->kept;
+	s->kept = true;
+	return true;
+}
+
 /* (directory, name) of ev->file into dir and path. */
 static const char *resolve_path(
 	struct compiler *c, const struct event *ev, struct subject *s, struct draft *d)
@@ -176,6 +196,8 @@ static const char *resolve_path(
 
 	if (!node)
 		return "its file is not known";
+	if (resolve_kept(node, s, d))
+		return NULL;
 	d->step->bits |= STEP_BY_PATH;
 	s->by_path = true;
 	if (node_is_dir(node)) {
@@ -268,8 +290,12 @@ static const char *resolve_new_handle(struct compiler *c, const struct event *ev
 		return NULL;
 	if (!ev->handle || scene_handle(c->scene, ev->handle))
 		return "its handle is not a new one";
-	d->step->handle = slots_handle(&c->slots);
-	return d->step->handle == SLOT_NONE ? "too many handles are open" : NULL;
+	uint32_t slot = slots_handle(&c->slots);
+	if (d->step->bits & STEP_KEPT) /* which is in `handle` */
+		d->args.handle2 = slot;
+	else
+		d->step->handle = slot;
+	return slot == SLOT_NONE ? "too many handles are open" : NULL;
 }
 
 static const char *resolve(
@@ -322,10 +348,14 @@ static const bool is_plain[OP_LIMIT] = {
 };
 
 /* What this one call asked for beyond the way its file was opened. */
-static uint32_t write_flags(const struct event *ev, const struct open_file *file)
+static uint32_t write_flags(
+	const struct event *ev, const struct open_file *file, uint64_t size_before)
 {
 	uint32_t extra = (uint32_t)ev->flags & ~file->flags, rwf = 0;
 
+	/* Not where the end is: pages of a mapping, or the end moved before it was written. */
+	if ((file->flags & O_APPEND) && ev->offset != size_before)
+		rwf |= RWF_NOAPPEND;
 	if (extra & O_APPEND)
 		rwf |= RWF_APPEND;
 	if ((extra & O_SYNC) == O_SYNC)
@@ -338,7 +368,7 @@ static uint32_t write_flags(const struct event *ev, const struct open_file *file
 static uint32_t step_flags(const struct event *ev, const struct subject *s)
 {
 	if (ev->op == OP_write)
-		return write_flags(ev, s->handle);
+		return write_flags(ev, s->handle, s->size_before);
 	if (ev->op == OP_read)
 		return 0;
 	if (ev->op == OP_rename)
@@ -411,7 +441,7 @@ static void fill(
 	step->file_class = (uint8_t)class_of(ev, s);
 	if (syncs(ev, s))
 		step->bits |= STEP_SYNCS;
-	if (!is_plain[ev->op] || s->by_path)
+	if (!is_plain[ev->op] || s->by_path || s->kept)
 		fill_args(ev, s, d);
 }
 
@@ -452,10 +482,30 @@ static void advance(struct compiler *c, const struct event *ev, struct subject *
 		s->node = scene_node(c->scene, ev->file);
 	if (op_opens(ev->op) && s->node) {
 		s->handle = scene_open(c->scene, ev->handle, s->node);
-		s->handle->slot = d->step->handle;
+		s->handle->slot = s->kept ? d->args.handle2 : d->step->handle;
 		s->handle->flags = (uint32_t)ev->flags;
 		s->handle->thread = ev->thread;
 	}
+}
+
+/* The file loses its last name here, but it will be asked for by name once more. */
+static void keep_orphan(
+	struct compiler *c, const struct event *ev, struct subject *s, struct draft *d)
+{
+	struct node *node = ev->op == OP_rename                         ? s->node2
+	                    : ev->op == OP_unlink || ev->op == OP_rmdir ? s->node
+	                                                                : NULL;
+
+	if (!node || ev->result < 0 || node->names.count || node->kept != SLOT_NONE ||
+		!map_get(&c->survey.orphans, node->id, 0) || c->kept == MAX_KEPT)
+		return;
+	node->kept = slots_handle(&c->slots);
+	if (node->kept == SLOT_NONE)
+		return;
+	c->kept++;
+	d->step->bits |= STEP_KEEPS;
+	d->step->handle = node->kept;
+	s->keeps = node;
 }
 
 /* Directories that lost their name lose their slot too. */
@@ -538,6 +588,31 @@ static void draft_init(struct draft *d, const struct event *ev)
 	d->name = d->name2 = d->attribute = d->value = (struct text){0};
 }
 
+/* Is or was its size changed at about this time? By whom may be known later only. */
+static bool size_moves(const struct compiler *c, const struct event *ev, const struct node *node)
+{
+	if (node->resized_ns >= ev->start_ns || map_get(&c->survey.cut, node->id, 0))
+		return true;
+	for (const struct open_file *f = node->handles; f; f = f->next)
+		if ((f->flags & O_ACCMODE) != O_RDONLY)
+			return true;
+	return false;
+}
+
+/*
+ * A read that overlapped with a call that changed the file's size, and ended in the wrong order: what
+ * it read is not what the file has at this point of the trace.
+ */
+static bool raced(const struct compiler *c, const struct event *ev, const struct node *node)
+{
+	bool reads = ev->op == OP_read || ev->op == OP_copy_file_range;
+
+	if (!reads || ev->result < 0 || !node || !S_ISREG(node->mode))
+		return false;
+	uint64_t there = node->size > ev->offset ? node->size - ev->offset : 0;
+	return (uint64_t)ev->result != min_u64(there, ev->size) && size_moves(c, ev, node);
+}
+
 /* True if the event has become a step. */
 static bool compile_event(struct compiler *c, const struct event *ev, struct draft *d)
 {
@@ -555,7 +630,12 @@ static bool compile_event(struct compiler *c, const struct event *ev, struct dra
 		return false;
 	}
 	fill(c, ev, &s, d);
+	if (raced(c, ev, s.node)) {
+		d->step->bits |= STEP_RACED;
+		c->raced++;
+	}
 	advance(c, ev, &s, d);
+	keep_orphan(c, ev, &s, d);
 	d->step->cpu_ns = take_cpu(c, ev);
 	order(c, ev, &s, d);
 	retire_ended(c, ev, &s);
@@ -659,6 +739,11 @@ const struct survey *compiler_survey(const struct compiler *c)
 const struct divergences *compiler_unresolved(const struct compiler *c)
 {
 	return &c->unresolved;
+}
+
+uint64_t compiler_raced(const struct compiler *c)
+{
+	return c->raced;
 }
 
 const struct deps_stats *compiler_waits(const struct compiler *c)

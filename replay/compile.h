@@ -39,6 +39,8 @@ int compiler_next(struct compiler *c, uint64_t oldest, struct draft *ret, struct
 const struct survey *compiler_survey(const struct compiler *c);
 /* Events that could not become steps. */
 const struct divergences *compiler_unresolved(const struct compiler *c);
+/* Reads whose result no order of the trace explains (STEP_RACED). */
+uint64_t compiler_raced(const struct compiler *c);
 const struct deps_stats *compiler_waits(const struct compiler *c);
 
 #endif

@@ -15,6 +15,7 @@
  * Two kinds of waits:
  *   - forced: the call could not have succeeded otherwise (a use comes after the make, an end after
  *     the uses that came before it in the trace), even if the intervals overlap;
+ *     What decides how much a read returns (the size of the file) is of this kind too.
  *   - ended: only if the other call had ended when this one started. Calls that overlapped in the
  *     capture may overlap in the replay. `ended` needs the times at which the latest steps of a lane
  *     ended; a ring of ENDS of them is kept. A call that outlasts so many of another lane waits
@@ -181,6 +182,12 @@ static void need_ended_recent(struct deps *d, const struct recent *r)
 		need_point(d, r->last);
 	else if (point_ended(d, r->before))
 		need_point(d, r->before);
+}
+
+static void need_recent(struct deps *d, const struct recent *r)
+{
+	need_point(d, r->last);
+	need_point(d, r->before);
 }
 
 static void recent_add(struct deps *d, struct recent *r)
@@ -434,30 +441,55 @@ static void order_pages(
 	}
 }
 
+/* Was another call moving the end of the file when this one started? */
+static bool extending(const struct deps *d, const struct contents *c)
+{
+	return c->extended.last.progress && !point_ended(d, c->extended.last);
+}
+
 void deps_read(struct deps *d, struct contents *c, const struct deps_range *range)
 {
 	if (d->order != ORDER_RESOURCE)
 		return;
-	need_ended_recent(d, &c->resized);
+	need_recent(d, &c->resized);
 	order_pages(d, c, range, false);
+	uint64_t end = range->offset + range->size;
+	bool in_hole = range->offset < c->hole_end && end > c->hole_start;
+	if (range->at_end || end > c->extended_from || in_hole || extending(d, c))
+		need_all(d, &c->extends);
 	if (range->at_end) {
-		need_ended_recent(d, &c->extended);
+		c->ends_above = c->ends_seen.count ? min_u64(c->ends_above, end) : end;
 		uses_add(d, &c->ends_seen);
 	}
+}
+
+/* A read there finds no writer of its pages, only that the file is long enough. */
+static void note_hole(struct contents *c, const struct deps_range *range)
+{
+	if (range->offset <= range->size_before)
+		return;
+	c->hole_start =
+		c->hole_end ? min_u64(c->hole_start, range->size_before) : range->size_before;
+	c->hole_end = max_u64(c->hole_end, range->offset);
 }
 
 void deps_write(struct deps *d, struct contents *c, const struct deps_range *range)
 {
 	if (d->order != ORDER_RESOURCE)
 		return;
-	need_ended_recent(d, &c->resized);
+	need_recent(d, &c->resized);
 	need_ended_recent(d, &c->looked);
 	order_pages(d, c, range, true);
 	uses_add(d, &c->writes);
+	if (c->ends_seen.count && range->offset + range->size > c->ends_above)
+		need_all(d, &c->ends_seen);
 	if (range->at_end) {
 		need_ended_recent(d, &c->extended);
-		need_ended(d, &c->ends_seen);
+		c->extended_from = extending(d, c) ? min_u64(c->extended_from, range->size_before)
+		                                   : range->size_before;
+		note_hole(c, range);
 		recent_add(d, &c->extended);
+		uses_add(d, &c->extends);
 	}
 }
 
@@ -465,20 +497,32 @@ void deps_resize(struct deps *d, struct contents *c, struct life *life)
 {
 	if (d->order != ORDER_RESOURCE)
 		return;
-	need_ended_recent(d, &c->resized);
-	need_ended(d, &life->uses);
-	need_ended(d, &c->writes);
+	need_recent(d, &c->resized);
+	need_all(d, &life->uses);
+	need_all(d, &c->writes);
 	recent_add(d, &c->resized);
 	recent_add(d, &c->extended);
+	c->extended_from = 0;
+	uses_clear(&c->extends);
+	uses_add(d, &c->extends);
 	uses_add(d, &c->writes);
 }
 
 void deps_change_names(struct deps *d, struct contents *c)
 {
-	if (d->order != ORDER_RESOURCE)
+	if (d->order == ORDER_STRICT)
 		return;
 	need_ended_recent(d, &c->looked);
+	need_all(d, &c->ends_seen);
 	uses_add(d, &c->writes);
+}
+
+void deps_found_full(struct deps *d, struct contents *c)
+{
+	if (d->order == ORDER_STRICT)
+		return;
+	need_all(d, &c->writes);
+	uses_add(d, &c->ends_seen);
 }
 
 void deps_look(struct deps *d, struct contents *c)
@@ -494,9 +538,9 @@ void deps_attribute(struct deps *d, struct contents *c, bool change)
 {
 	if (d->order != ORDER_RESOURCE)
 		return;
-	need_ended_recent(d, &c->attribute);
+	need_recent(d, &c->attribute);
 	if (change) {
-		need_ended(d, &c->asked);
+		need_all(d, &c->asked);
 		recent_add(d, &c->attribute);
 	} else {
 		uses_add(d, &c->asked);
@@ -630,6 +674,7 @@ void contents_done(struct contents *c)
 {
 	uses_done(&c->writes);
 	uses_done(&c->ends_seen);
+	uses_done(&c->extends);
 	uses_done(&c->asked);
 	for (uint32_t i = 0; i < c->lock_count; i++)
 		uses_done(&c->locks[i].refused);

@@ -49,10 +49,14 @@ struct contents {
 	struct uses writes;     /* steps that changed it */
 	struct recent resized;  /* cut off, emptied, unlinked: after all before, before all after */
 	struct recent extended; /* writes beyond the end */
+	struct uses extends;    /* all of them, since it was resized */
 	struct recent looked;   /* fsync, readdir: later changes come after */
-	struct uses ends_seen;  /* reads that met the end of the file */
-	struct uses asked;      /* of attributes */
-	struct recent attribute; /* changes of attributes */
+	struct uses ends_seen;  /* reads that met the end of the file; who found a directory full */
+	uint64_t ends_above;    /* none of those reads met an end before this */
+	uint64_t hole_start, hole_end; /* around what nobody wrote, but lies before the end since */
+	uint64_t extended_from;        /* the end before the latest of them that overlapped */
+	struct uses asked;             /* of attributes */
+	struct recent attribute;       /* changes of attributes */
 	struct lock_mark *locks;
 	uint32_t lock_count, lock_capacity;
 };
@@ -81,12 +85,15 @@ void deps_life(struct deps *d, struct life *life, enum deps_change change);
 struct deps_range {
 	uint64_t file;
 	uint64_t offset, size;
-	bool at_end; /* a write that extends the file, a read that met its end */
+	uint64_t size_before; /* of the file, for those that extend it */
+	bool at_end;          /* a write that extends the file, a read that met its end */
 };
 void deps_read(struct deps *d, struct contents *c, const struct deps_range *range);
 void deps_write(struct deps *d, struct contents *c, const struct deps_range *range);
 void deps_resize(struct deps *d, struct contents *c, struct life *life);
 void deps_change_names(struct deps *d, struct contents *c);
+/* A call that failed because the directory was not empty: in every order. */
+void deps_found_full(struct deps *d, struct contents *c);
 void deps_look(struct deps *d, struct contents *c);
 void deps_attribute(struct deps *d, struct contents *c, bool change);
 

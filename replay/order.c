@@ -5,6 +5,7 @@
  */
 #include "order.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <sys/file.h>
@@ -79,6 +80,10 @@ static void order_ways(struct ordering *o, const struct event *ev, const struct 
 		deps_life(o->deps, &s->handle->life, op_releases(ev->op) ? DEPS_END : DEPS_USE);
 	if (s->handle2)
 		deps_life(o->deps, &s->handle2->life, DEPS_USE);
+	if (s->kept)
+		deps_life(o->deps, &s->node->kept_life, DEPS_USE);
+	if (s->keeps)
+		deps_life(o->deps, &s->keeps->kept_life, DEPS_MAKE);
 	if (s->path.size && s->dir && s->dir != s->node) {
 		touch_name(o, s->dir->id, s->path, DEPS_USE);
 		touch_node(o, s->dir, DEPS_USE);
@@ -90,40 +95,42 @@ static void order_ways(struct ordering *o, const struct event *ev, const struct 
 		deps_life(o->deps, &o->dir_moves, DEPS_USE);
 }
 
-static struct deps_range range_of(
-	const struct event *ev, uint64_t file, uint64_t offset, bool at_end)
+/* What a call changes of a file that had this size before. */
+static struct deps_range changes(
+	const struct node *node, uint64_t offset, uint64_t size, uint64_t size_before)
 {
-	return (struct deps_range){file, offset, (uint64_t)ev->result, at_end};
+	return (struct deps_range){
+		node->id, offset, size, size_before, offset + size > size_before};
 }
 
 static void order_read(struct ordering *o, const struct event *ev, struct node *node)
 {
-	struct deps_range range =
-		range_of(ev, node->id, ev->offset, (uint64_t)ev->result < ev->size);
+	struct deps_range range = {.file = node->id,
+		.offset = ev->offset,
+		.size = (uint64_t)ev->result,
+		.at_end = (uint64_t)ev->result < ev->size};
 
 	deps_read(o->deps, node_contents(node), &range);
 }
 
 static void order_write(struct ordering *o, const struct event *ev, const struct subject *s)
 {
-	uint64_t end = ev->offset + (uint64_t)ev->result;
-	struct deps_range range = range_of(ev, s->node->id, ev->offset, end > s->size_before);
+	struct deps_range range =
+		changes(s->node, ev->offset, (uint64_t)ev->result, s->size_before);
 
 	deps_write(o->deps, node_contents(s->node), &range);
 }
 
 static void order_fallocate(struct ordering *o, const struct event *ev, const struct subject *s)
 {
-	struct deps_range range = {
-		s->node->id, ev->offset, ev->size, ev->offset + ev->size > s->size_before};
+	struct deps_range range = changes(s->node, ev->offset, ev->size, s->size_before);
 
 	deps_write(o->deps, node_contents(s->node), &range);
 }
 
 static void order_copy(struct ordering *o, const struct event *ev, const struct subject *s)
 {
-	uint64_t end = ev->offset2 + (uint64_t)ev->result;
-	struct deps_range to = range_of(ev, s->node2->id, ev->offset2, end > s->size_before);
+	struct deps_range to = changes(s->node2, ev->offset2, (uint64_t)ev->result, s->size_before);
 
 	order_read(o, ev, s->node);
 	deps_write(o->deps, node_contents(s->node2), &to);
@@ -181,6 +188,27 @@ static void order_implied_unlock(struct ordering *o, const struct open_file *fil
 	}
 }
 
+/* A directory that could not be removed or replaced: the names in it were there. */
+static void order_full(struct ordering *o, const struct event *ev, const struct subject *s)
+{
+	struct node *node = ev->op == OP_rmdir ? s->node : ev->op == OP_rename ? s->node2 : NULL;
+
+	if (node && node_is_dir(node) && (ev->result == -ENOTEMPTY || ev->result == -EEXIST))
+		deps_found_full(o->deps, node_contents(node));
+}
+
+/* One that failed has seen what is there, or that nothing is. */
+static bool changes_attribute(const struct event *ev)
+{
+	return ev->result >= 0 && ev->op != OP_getxattr && ev->op != OP_listxattr;
+}
+
+static bool touches_attributes(enum op op)
+{
+	return op_descs[op].class == CLASS_XATTR || op == OP_chmod || op == OP_chown ||
+	       op == OP_utimens;
+}
+
 /* What a successful call does to the contents of files and directories. */
 static void order_contents(struct ordering *o, const struct event *ev, const struct subject *s)
 {
@@ -188,8 +216,12 @@ static void order_contents(struct ordering *o, const struct event *ev, const str
 
 	if (ev->op == OP_setlk || ev->op == OP_flock)
 		order_lock(o, ev, node);
-	if (ev->result < 0)
+	if (node && touches_attributes(ev->op))
+		deps_attribute(o->deps, node_contents(node), changes_attribute(ev));
+	if (ev->result < 0) {
+		order_full(o, ev, s);
 		return;
+	}
 	switch (ev->op) {
 	case OP_read:
 		order_read(o, ev, node);
@@ -239,18 +271,14 @@ static void order_contents(struct ordering *o, const struct event *ev, const str
 	case OP_lseek:
 		deps_look(o->deps, node_contents(node));
 		break;
-	case OP_setxattr:
-	case OP_removexattr:
-	case OP_getxattr:
-	case OP_listxattr:
-		if (node)
-			deps_attribute(o->deps, node_contents(node),
-				ev->op == OP_setxattr || ev->op == OP_removexattr);
-		break;
 	case OP_release:
 	case OP_releasedir:
 		order_implied_unlock(o, s->handle);
 		break;
+	case OP_setxattr:
+	case OP_removexattr:
+	case OP_getxattr:
+	case OP_listxattr:
 	case OP_lookup:
 	case OP_getattr:
 	case OP_readlink:

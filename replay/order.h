@@ -14,6 +14,8 @@ struct subject {
 	struct open_file *handle, *handle2;
 	struct node *dir, *dir2; /* whose names the call goes through, or NULL */
 	struct text path;        /* the name in `dir` when that is not ev->name */
+	bool kept;               /* through the descriptor that was kept of `node` */
+	struct node *keeps;      /* the file of which one is kept now */
 	bool by_path;            /* through (dir, path) because there is no handle */
 	bool met;                /* create: the file was there */
 	uint64_t size_before;    /* of the file that is written */

@@ -149,6 +149,10 @@ int replay_run(struct trace_reader *trace, int root_fd, const struct replay_opti
 	if (r == 0) {
 		divergence_merge(&p.records[0]->divergences, compiler_unresolved(p.compiler));
 		record_report(p.records, p.lanes, e.started_ns, run);
+		run->skipped = e.survey->derived + e.survey->flushes;
+		run->raced = compiler_raced(p.compiler);
+		run->mapped_read = e.survey->mapped_read;
+		run->mapped_written = e.survey->mapped_written;
 	}
 	replay_done(&p);
 	return r;

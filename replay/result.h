@@ -64,6 +64,12 @@ struct result_run {
 	uint64_t syncs;  /* fsync, fdatasync and O_DSYNC writes issued */
 	uint64_t cpu_ns; /* user + system time of the replaying or working process and its children
 	                  */
+	/* Events that the replay leaves out: made by the kernel for itself, and closes before the last. */
+	uint64_t skipped;
+	uint64_t
+		raced; /* reads that overlapped with a change of the file's size: counts not compared */
+	uint64_t mapped_read,
+		mapped_written; /* bytes of mapped files, replayed as reads and writes */
 	uint64_t lag_ns; /* paced replays: time operations started later than planned, summed */
 	char metric_name[32], metric_unit[16];
 	double metric_value; /* real runs; 0 with an empty name otherwise */

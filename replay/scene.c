@@ -76,6 +76,7 @@ static struct node *node_new(struct scene *m, uint64_t id, uint32_t mode)
 	node->id = id;
 	node->mode = mode;
 	node->dir_slot = SLOT_NONE;
+	node->kept = SLOT_NONE;
 	node->file_class = S_ISDIR(mode) ? FILE_DIRECTORY : FILE_OTHER;
 	map_put_pointer(&m->nodes, id, 0, node);
 	return node;
@@ -87,6 +88,7 @@ static void node_free(struct node *node)
 		free(name->text);
 	vec_free(&node->names);
 	life_done(&node->life);
+	life_done(&node->kept_life);
 	if (node->contents)
 		contents_done(node->contents);
 	free(node->contents);
@@ -223,7 +225,8 @@ void scene_forget_node(struct scene *m, uint64_t id, uint64_t since)
 {
 	struct node *node = scene_node(m, id);
 
-	if (!node || node->names.count || node->handles || node->touched > since || id == TREE_ROOT)
+	if (!node || node->names.count || node->handles || node->touched > since ||
+		node->kept != SLOT_NONE || id == TREE_ROOT)
 		return;
 	map_del(&m->nodes, id, 0);
 	node_free(node);
@@ -277,16 +280,18 @@ static void renamed(struct scene *m, const struct event *ev)
 		bind(m, ev->dir, ev->name, other);
 }
 
-static void grow(struct node *node, uint64_t end)
+static void resized(struct node *node, const struct event *ev, uint64_t size)
 {
-	if (node && node->size < end && end <= INT64_MAX)
-		node->size = end;
+	if (!node)
+		return;
+	node->size = size;
+	node->resized_ns = event_end_ns(ev);
 }
 
-static void resized(struct node *node, uint64_t size)
+static void grow(struct node *node, const struct event *ev, uint64_t end)
 {
-	if (node)
-		node->size = size;
+	if (node && node->size < end && end <= INT64_MAX)
+		resized(node, ev, end);
 }
 
 static void fallocated(struct node *node, const struct event *ev)
@@ -294,7 +299,7 @@ static void fallocated(struct node *node, const struct event *ev)
 	if (ev->flags & (FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE | FALLOC_FL_COLLAPSE_RANGE |
 				FALLOC_FL_INSERT_RANGE))
 		return;
-	grow(node, ev->offset + ev->size);
+	grow(node, ev, ev->offset + ev->size);
 }
 
 static void chmoded(struct node *node, const struct event *ev)
@@ -340,11 +345,11 @@ void scene_event_on(struct scene *m, const struct event *ev, struct node *node)
 	case OP_tmpfile:
 		made(m, ev, S_IFREG | ((uint32_t)ev->mode & 07777));
 		if (ev->flags & O_TRUNC)
-			resized(scene_node(m, ev->file), 0);
+			resized(scene_node(m, ev->file), ev, 0);
 		break;
 	case OP_open:
 		if (ev->flags & O_TRUNC)
-			resized(node, 0);
+			resized(node, ev, 0);
 		break;
 	case OP_link:
 		made(m, ev, 0);
@@ -357,16 +362,16 @@ void scene_event_on(struct scene *m, const struct event *ev, struct node *node)
 		renamed(m, ev);
 		break;
 	case OP_write:
-		grow(node, ev->offset + (uint64_t)ev->result);
+		grow(node, ev, ev->offset + (uint64_t)ev->result);
 		break;
 	case OP_copy_file_range:
-		grow(scene_node(m, ev->file2), ev->offset2 + (uint64_t)ev->result);
+		grow(scene_node(m, ev->file2), ev, ev->offset2 + (uint64_t)ev->result);
 		break;
 	case OP_fallocate:
 		fallocated(node, ev);
 		break;
 	case OP_truncate:
-		resized(node, ev->size);
+		resized(node, ev, ev->size);
 		break;
 	case OP_chmod:
 		chmoded(node, ev);

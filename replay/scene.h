@@ -24,14 +24,17 @@ struct node_name {
 struct node {
 	uint64_t id;
 	uint64_t size;
-	uint32_t mode;     /* type and permissions; 0 = nothing known */
-	uint32_t dir_slot; /* of a directory, once the plan uses it: SLOT_NONE before */
-	uint64_t touched;  /* by the plan: number of the step */
+	uint64_t resized_ns; /* when a call ended that last changed it */
+	uint32_t mode;       /* type and permissions; 0 = nothing known */
+	uint32_t dir_slot;   /* of a directory, once the plan uses it: SLOT_NONE before */
+	uint64_t touched;    /* by the plan: number of the step */
 	uint8_t file_class;
 	bool mode_unknown;           /* an access control list changed it */
 	VEC(struct node_name) names; /* the last one is the newest */
 	struct open_file *handles;   /* open ones */
 	struct life life;            /* of the file itself */
+	struct life kept_life;       /* of the descriptor that was kept when the last name went, */
+	uint32_t kept;               /* and its handle slot: SLOT_NONE = none */
 	struct contents *contents;   /* made by node_contents() */
 };
 

@@ -48,8 +48,15 @@ static step_fn *const handlers[OP_LIMIT] = {
 #undef OP
 };
 
+static int64_t step_sync_kept(struct replay_context *ctx, const struct step *step);
+static void keep_file(struct replay_context *ctx, const struct step *step);
+
 int64_t step_sync(struct replay_context *ctx, const struct step *step)
 {
+	if (step->bits & STEP_KEPT)
+		return step_sync_kept(ctx, step);
+	if (step->bits & STEP_KEEPS)
+		keep_file(ctx, step);
 	return handlers[step->op](ctx, step);
 }
 
@@ -235,9 +242,32 @@ static int64_t step_sync_rename(struct replay_context *ctx, const struct step *s
 	return 0;
 }
 
+/* `path` is that of an open descriptor in /proc/self/fd. */
+static int64_t link_path(struct replay_context *ctx, const struct step *step, const char *path)
+{
+	struct dir_ref to auto_dir = dir_ref(ctx, step->args->dir2);
+
+	return to.fd < 0 ? to.fd
+	                 : try(linkat(AT_FDCWD, path, to.fd, step->args->name2, AT_SYMLINK_FOLLOW));
+}
+
+/* A file that has no name, through the descriptor that is open on it: what O_TMPFILE is for. */
+static int64_t link_handle(struct replay_context *ctx, const struct step *step)
+{
+	int fd = handle_of(ctx, step);
+	char path[64];
+
+	if (fd < 0)
+		return fd;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return link_path(ctx, step, path);
+}
+
 /* The file by the name it has (dir, name), the new name beside it (dir2, name2). */
 static int64_t step_sync_link(struct replay_context *ctx, const struct step *step)
 {
+	if (!by_path(step))
+		return link_handle(ctx, step);
 	const struct step_args *args = step->args;
 	struct dir_ref from auto_dir = dir_ref(ctx, args->dir);
 	struct dir_ref to auto_dir = dir_ref(ctx, args->dir2);
@@ -591,12 +621,17 @@ static int64_t step_sync_chmod(struct replay_context *ctx, const struct step *st
 	return r == -ENOSYS ? chmod_old_kernel(dir.fd, step->args->name, mode) : r;
 }
 
+static uint32_t owner_to_set(const struct replay_context *ctx, uint32_t id)
+{
+	return ctx->keep_owners ? id : UINT32_MAX;
+}
+
 /* Without keeping owners the call is made all the same: it touches the inode as much. */
 static int64_t step_sync_chown(struct replay_context *ctx, const struct step *step)
 {
 	const struct step_args *args = step->args;
-	uid_t uid = ctx->keep_owners ? args->uid : (uid_t)-1;
-	gid_t gid = ctx->keep_owners ? args->gid : (gid_t)-1;
+	uid_t uid = owner_to_set(ctx, args->uid);
+	gid_t gid = owner_to_set(ctx, args->gid);
 
 	if (!by_path(step))
 		return try(fchown(handle_of(ctx, step), uid, gid));
@@ -614,14 +649,19 @@ static struct timespec time_to_set(uint64_t ns, bool set, bool now)
 	return (struct timespec){(time_t)(ns / NSEC_PER_SEC), (long)(ns % NSEC_PER_SEC)};
 }
 
+static const struct timespec *times_to_set(const struct step *step, struct timespec times[2])
+{
+	times[0] = time_to_set(step->args->atime, step->flags & 1, step->flags & 4);
+	times[1] = time_to_set(step->args->mtime, step->flags & 2, step->flags & 8);
+	return times;
+}
+
 static int64_t step_sync_utimens(struct replay_context *ctx, const struct step *step)
 {
 	const struct step_args *args = step->args;
-	const struct timespec times[2] = {
-		time_to_set(args->atime, step->flags & 1, step->flags & 4),
-		time_to_set(args->mtime, step->flags & 2, step->flags & 8),
-	};
+	struct timespec times[2];
 
+	times_to_set(step, times);
 	if (!by_path(step))
 		return try(futimens(handle_of(ctx, step), times));
 	struct dir_ref dir auto_dir = dir_ref(ctx, args->dir);
@@ -651,4 +691,79 @@ static int64_t step_sync_ioctl(struct replay_context *ctx, const struct step *st
 		return try(ioctl(handle_of(ctx, step), step->args->command, ctx->buffer));
 	}
 	return -ENOTTY;
+}
+
+/* ---- files without a name ---- */
+
+/* Before a call takes the file's last name: a descriptor by which it can be reached afterwards. */
+static void keep_file(struct replay_context *ctx, const struct step *step)
+{
+	const struct step_args *args = step->args;
+	bool replaced = step->op == OP_rename;
+	struct dir_ref dir auto_dir = dir_ref(ctx, replaced ? args->dir2 : args->dir);
+
+	if (dir.fd < 0)
+		return;
+	int fd = files_open_beneath(dir.fd, replaced ? args->name2 : args->name, O_PATH, 0);
+	if (fd >= 0)
+		files_set_handle(ctx->files, step->handle, fd);
+}
+
+/* The path of an open descriptor leads to the very file, and nowhere else. */
+static int64_t open_kept(struct replay_context *ctx, const struct step *step, const char *path)
+{
+	int flags = step->op == OP_opendir ? O_RDONLY | O_DIRECTORY : step_open_flags(ctx, step);
+	int fd = open(path, flags | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	files_set_handle(ctx->files, step->args->handle2, fd);
+	return 0;
+}
+
+static int64_t kept_attribute(struct replay_context *ctx, const struct step *step, const char *path)
+{
+	const struct step_args *args = step->args;
+	size_t size = min_u64(step->size, PAYLOAD_SIZE);
+	int flags = (int)step->flags & (XATTR_CREATE | XATTR_REPLACE);
+
+	if (step->op == OP_setxattr)
+		return try(setxattr(path, args->attribute, args->value, args->value_size, flags));
+	if (step->op == OP_getxattr)
+		return try(getxattr(path, args->attribute, ctx->buffer, size));
+	if (step->op == OP_removexattr)
+		return try(removexattr(path, args->attribute));
+	return try(listxattr(path, ctx->buffer, size));
+}
+
+static int64_t step_sync_kept(struct replay_context *ctx, const struct step *step)
+{
+	const struct step_args *args = step->args;
+	int fd = handle_of(ctx, step);
+	struct timespec times[2];
+	struct stat st;
+	char path[64];
+
+	if (fd < 0)
+		return fd;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (op_descs[step->op].class == CLASS_XATTR)
+		return kept_attribute(ctx, step, path);
+	if (step->op == OP_open || step->op == OP_opendir)
+		return open_kept(ctx, step, path);
+	if (step->op == OP_getattr)
+		return try(fstat(fd, &st));
+	if (step->op == OP_readlink)
+		return try(readlinkat(fd, "", ctx->buffer, PAYLOAD_SIZE));
+	if (step->op == OP_access)
+		return try(access(path, (int)args->mode & (R_OK | W_OK | X_OK)));
+	if (step->op == OP_truncate)
+		return try(truncate(path, (off_t)step->size));
+	if (step->op == OP_chmod)
+		return try(chmod(path, step_mode(ctx, step)));
+	if (step->op == OP_utimens)
+		return try(utimensat(AT_FDCWD, path, times_to_set(step, times), 0));
+	if (step->op == OP_chown)
+		return try(chown(path, owner_to_set(ctx, args->uid), owner_to_set(ctx, args->gid)));
+	return link_path(ctx, step, path);
 }

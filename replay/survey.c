@@ -7,24 +7,40 @@
 #include <stdlib.h>
 
 #include "cleanup.h"
+#include "order.h"
 #include "plan.h"
 
 #define MAX_THREADS  (1u << 20)
-#define MAX_INFLIGHT 256 /* calls of one thread at the same time */
+#define MAX_INFLIGHT 256   /* calls of one thread at the same time */
+#define MAX_UNLINKED 65536 /* remembered; what is used so long after its end is not found */
 
 static bool is_release(enum op op)
 {
 	return op == OP_release || op == OP_releasedir;
 }
 
+bool survey_is_mapped(const struct event *ev)
+{
+	return (ev->event_flags & EVENT_DERIVED) && (ev->op == OP_read || ev->op == OP_write) &&
+	       ev->handle && ev->result > 0;
+}
+
+/* Made when the kernel saw fit: its times say nothing about a thread's lanes. */
+static bool is_kernels(const struct event *ev)
+{
+	return is_release(ev->op) || survey_is_mapped(ev);
+}
+
 /*
- * Not what the kernel made by itself. The last close is the exception: the kernel sends it later and
- * for nobody, but a program caused it. One close() of several (flush) does nothing on a local file
- * system, and on others the release does the same.
+ * Not what the kernel made by itself. Exceptions are the last close, which the kernel sends later and
+ * for nobody, but a program caused it; and pages of mapped files, because what a program reads and
+ * writes through a mapping is seen nowhere else. A page fault becomes a read, the writeback of changed
+ * pages a write, both in the thread that caused it or used the file last. One close() of several
+ * (flush) does nothing on a local file system, and on others the release does the same.
  */
 bool survey_is_step(const struct event *ev)
 {
-	if (is_release(ev->op))
+	if (is_kernels(ev))
 		return true;
 	return !(ev->event_flags & EVENT_DERIVED) && ev->thread != 0 && ev->op != OP_flush;
 }
@@ -33,7 +49,7 @@ uint32_t survey_lane(struct thread_lanes *thread, const struct event *ev)
 {
 	uint32_t best = 0;
 
-	if (is_release(ev->op)) /* its times are the kernel's, not the thread's */
+	if (is_kernels(ev))
 		return 0;
 	for (uint32_t i = 0; i < thread->ends.count; i++) {
 		if (thread->ends.at[i] <= ev->start_ns) {
@@ -61,6 +77,26 @@ static int thread_at(struct survey *s, const struct event *ev, struct error *err
 	return 0;
 }
 
+/*
+ * A call that found its file by name may reach it after another thread has removed that name. Rare,
+ * but the replay must know when the name goes that it will need the file once more.
+ */
+static void look_for_orphans(struct survey *s, const struct event *ev)
+{
+	uint64_t gone = ev->op == OP_unlink || ev->op == OP_rmdir ? ev->file
+	                : ev->op == OP_rename                     ? ev->file2
+	                                                          : 0;
+
+	if (gone && ev->result >= 0) {
+		if (s->unlinked.count >= MAX_UNLINKED)
+			map_free(&s->unlinked);
+		map_put(&s->unlinked, gone, 0, 1);
+	} else if (s->unlinked.count && ev->file && (!ev->handle || op_opens(ev->op)) &&
+		   map_get(&s->unlinked, ev->file, 0)) {
+		map_put(&s->orphans, ev->file, 0, 1);
+	}
+}
+
 static int survey_event(struct survey *s, const struct event *ev, struct error *err)
 {
 	s->events++;
@@ -73,9 +109,15 @@ static int survey_event(struct survey *s, const struct event *ev, struct error *
 		return 0;
 	}
 	s->steps++;
+	look_for_orphans(s, ev);
+	if (ev->file && ev->result >= 0 &&
+		(ev->op == OP_truncate || (op_opens(ev->op) && (ev->flags & O_TRUNC))))
+		map_put(&s->cut, ev->file, 0, 1);
 	s->by_op[ev->op]++;
 	s->direct += (ev->op == OP_read || ev->op == OP_write) && (ev->flags & O_DIRECT);
 	s->knows_cpu |= ev->cpu_ns != 0;
+	if (survey_is_mapped(ev))
+		*(ev->op == OP_read ? &s->mapped_read : &s->mapped_written) += (uint64_t)ev->result;
 	if (!ev->thread)
 		return 0;
 	struct thread_lanes *t = &s->threads.at[ev->thread];
@@ -193,4 +235,7 @@ void survey_done(struct survey *s)
 		vec_free(&t->lanes);
 	}
 	vec_free(&s->threads);
+	map_free(&s->unlinked);
+	map_free(&s->orphans);
+	map_free(&s->cut);
 }

@@ -11,6 +11,7 @@
 
 #include "error.h"
 #include "event.h"
+#include "map.h"
 #include "reader.h"
 #include "vec.h"
 
@@ -25,13 +26,18 @@ struct thread_lanes {
 
 struct survey {
 	uint64_t events;
-	uint64_t steps;           /* events to replay */
-	uint64_t derived;         /* made by the kernel: not replayed */
-	uint64_t flushes;         /* part of the release that follows: not replayed */
-	uint64_t by_op[OP_LIMIT]; /* of the steps */
+	uint64_t steps;                       /* events to replay */
+	uint64_t derived;                     /* made by the kernel: not replayed */
+	uint64_t mapped_read, mapped_written; /* bytes that went through mappings: replayed */
+	uint64_t flushes;                     /* part of the release that follows: not replayed */
+	uint64_t by_op[OP_LIMIT];             /* of the steps */
 	uint64_t overlapped; /* calls made while another one of the same thread was under way */
 	uint64_t direct;     /* reads and writes with O_DIRECT */
-	bool knows_cpu;      /* CPU times were captured */
+	struct map unlinked; /* files that lately lost a name */
+	struct map
+		orphans; /* those that were used by path after that: they may have no name any more */
+	struct map cut; /* files that are emptied or given another size somewhere */
+	bool knows_cpu; /* CPU times were captured */
 	uint32_t lane_count;
 	VEC(struct thread_lanes) threads; /* by thread of the trace */
 };
@@ -42,6 +48,8 @@ void survey_done(struct survey *s);
 
 /* Is this event replayed at all? */
 bool survey_is_step(const struct event *ev);
+/* A read or write of pages of the file that a program had mapped: the kernel's call, the program's data. */
+bool survey_is_mapped(const struct event *ev);
 /* Which of its thread's lanes a call runs in: the first one that was free when it started. Events
  * must come in the order of the trace. Index into `lanes`. */
 uint32_t survey_lane(struct thread_lanes *thread, const struct event *ev);

@@ -155,6 +155,30 @@ static void print_left_out(const struct layout *l, const struct view *v)
 				t->replay_run ? t->replay_run->order : "");
 }
 
+/* Of the first replay: the trace is the same for all. */
+static void print_not_replayed(const struct layout *l, const struct view *v)
+{
+	struct unit_text text, more;
+
+	vec_each (run, &v->results->runs) {
+		if (run->kind != RUN_REPLAY || run->failure)
+			continue;
+		if (run->skipped)
+			layout_text(l, 2, "",
+				"Not replayed: %s events of the trace that the kernel made for "
+				"itself or that closed a file others had open still.",
+				format_count(run->skipped, &text));
+		if (run->mapped_read || run->mapped_written)
+			layout_text(l, 2, "",
+				"Through mappings: %s read and %s written, which the replay does "
+			        "by "
+				"read and write.",
+				format_bytes(run->mapped_read, &text),
+				format_bytes(run->mapped_written, &more));
+		return;
+	}
+}
+
 void section_fidelity(const struct layout *l, const struct view *v)
 {
 	if (!v->results->runs.count)
@@ -168,6 +192,7 @@ void section_fidelity(const struct layout *l, const struct view *v)
 	print_failures(l, v);
 	print_divergences(l, v);
 	print_left_out(l, v);
+	print_not_replayed(l, v);
 	print_calibration(l, v);
 }
 

@@ -173,8 +173,11 @@ TEST(a_file_without_a_name_is_reached_through_what_is_open)
 	CHECK_EQ(next(&b), "0 getattr");
 	CHECK(!(b.step.bits & STEP_BY_PATH));
 	CHECK_EQ(next(&b), "0 release");
-	CHECK_EQ(next(&b), ""); /* nothing leads there any more */
-	CHECK_EQ(unresolved(&b, OP_getattr), 1);
+	/* By what was kept of it when its name went. */
+	CHECK_EQ(next(&b), "0 getattr");
+	CHECK(b.draft.step->bits & STEP_KEPT);
+	CHECK_EQ(next(&b), "");
+	CHECK_EQ(unresolved(&b, OP_getattr), 0);
 	bench_close(&b);
 }
 
@@ -239,6 +242,69 @@ TEST(what_the_kernel_did_by_itself_is_left_out)
 	CHECK_EQ(next(&b), "");
 	CHECK_EQ(compiler_survey(b.compiler)->derived, 2);
 	CHECK_EQ(compiler_survey(b.compiler)->flushes, 1);
+	bench_close(&b);
+}
+
+/* Faults and writeback of mapped files stand for what the program read and wrote there. */
+TEST(pages_of_mapped_files_are_read_and_written)
+{
+	struct bench b;
+	struct event ev = {.op = OP_write,
+		.thread = 0,
+		.handle = 1,
+		.event_flags = EVENT_DERIVED,
+		.size = 4096,
+		.result = 4096};
+
+	bench_open(&b, 2);
+	ev.file = maker_file(&b.maker, 1, "f", 4096);
+	maker_put(&b.maker, .op = OP_open, .thread = 2, .file = ev.file, .handle = 1,
+		.flags = O_RDWR);
+	maker_put(&b.maker, .op = OP_read, .thread = 1, .file = ev.file, .handle = 1, .size = 4096,
+		.result = 4096, .event_flags = EVENT_DERIVED);
+	/* During the fsync that causes it, and it needs no lane of its own. */
+	ev.start_ns = b.maker.now_ns + 10;
+	ev.took_ns = 10;
+	maker_event(&b.maker, &ev);
+	ev = (struct event){.op = OP_fsync, .thread = 1, .file = ev.file, .handle = 1};
+	ev.start_ns = b.maker.now_ns - 5;
+	ev.took_ns = 50;
+	maker_event(&b.maker, &ev);
+	maker_put(&b.maker, .op = OP_open, .thread = 2, .file = ev.file, .handle = 2,
+		.flags = O_RDWR | O_APPEND);
+	maker_put(&b.maker, .op = OP_write, .file = ev.file, .handle = 2, .size = 4096,
+		.result = 4096, .event_flags = EVENT_DERIVED);
+	if (!bench_compile(&b))
+		return;
+	CHECK_EQ(compiler_survey(b.compiler)->mapped_read, 4096);
+	CHECK_EQ(compiler_survey(b.compiler)->mapped_written, 8192);
+	CHECK_EQ(next(&b), "0 open");
+	CHECK_EQ(next(&b), "1 read 0:1");
+	CHECK_EQ(next(&b), "1 write");
+	CHECK_EQ(next(&b), "1 fsync");
+	CHECK_EQ(next(&b), "0 open");
+	CHECK_EQ(next(&b), "0 write 1:3");
+	CHECK_EQ(b.draft.step->flags, 0x20); /* RWF_NOAPPEND */
+	CHECK_EQ(next(&b), "");
+	bench_close(&b);
+}
+
+TEST(a_file_without_a_name_is_given_one_through_its_handle)
+{
+	struct bench b;
+
+	bench_open(&b, 1);
+	maker_put(&b.maker, .op = OP_tmpfile, .thread = 1, .dir = 1, .file = 10, .handle = 1,
+		.flags = O_RDWR, .mode = S_IFREG | 0600);
+	maker_put(&b.maker, .op = OP_link, .thread = 1, .file = 10, .dir = 1,
+		.name = maker_text("f"));
+	if (!bench_compile(&b))
+		return;
+	CHECK_EQ(next(&b), "0 tmpfile");
+	CHECK_EQ(next(&b), "0 link");
+	CHECK(!(b.draft.step->bits & STEP_BY_PATH));
+	CHECK_EQ(b.draft.name2.size, 1);
+	CHECK_EQ(b.draft.args.dir2, SLOT_ROOT);
 	bench_close(&b);
 }
 

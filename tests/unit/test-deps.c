@@ -42,7 +42,7 @@ static const struct deps_range *page(uint64_t n, bool at_end)
 {
 	static struct deps_range range;
 
-	range = (struct deps_range){7, n * 4096, 4096, at_end};
+	range = (struct deps_range){7, n * 4096, 4096, n * 4096, at_end};
 	return &range;
 }
 
