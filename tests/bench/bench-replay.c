@@ -3,13 +3,15 @@
  * The engine's own cost, side by side with doing without an engine.
  *
  *   null    CPU time per step of reading, compiling with all orders, dispatching and accounting
- *   lanes   one lane on tmpfs against a bare loop of the same calls, alternating
+ *   lanes   one lane, and several, on tmpfs against a bare loop of the same calls in as many threads,
+ *           alternating
  *   memory  the same at ten times the length
  *
  * bench-replay [EVENTS [FILE]]: length of the long trace, 1,000,000 by default; with FILE only write it.
  */
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +34,7 @@
 #define FILE_SIZE (UINT64_C(4) << 20)
 #define PAGE      8192
 #define ROUNDS    7
+#define MAX_LANES 4
 
 static char dir[] = "/dev/shm/bench-replay-XXXXXX";
 
@@ -182,10 +185,56 @@ struct cost {
 	double wall_ns, cpu_ns; /* per call */
 };
 
-static struct cost bare_loop(uint64_t calls)
+/* Every `step`th call of a list, by one thread. */
+struct bare {
+	const struct call *list;
+	uint64_t first, step, calls, failures;
+	const int *fds;
+	const struct payload *payload;
+	pthread_t thread;
+};
+
+static void *bare_main(void *arg)
+{
+	struct bare *b = arg;
+	auto_free void *buffer = xaligned(4096, PAYLOAD_SIZE);
+
+	for (uint64_t i = b->first; i < b->calls; i += b->step) {
+		const struct call *c = &b->list[i];
+		int fd = b->fds[c->file];
+		ssize_t n =
+			c->op == OP_fdatasync ? fdatasync(fd)
+			: c->op == OP_read
+				? pread(fd, buffer, PAGE, (off_t)c->offset)
+				: pwrite(fd,
+					  payload_at(b->payload, CONTENT_RANDOM, c->offset, PAGE),
+					  PAGE, (off_t)c->offset);
+		b->failures += n < 0;
+	}
+	return NULL;
+}
+
+/* One thread is this one: a program without others pays less for a call. */
+static uint64_t bare_run(struct bare *bares, unsigned threads)
+{
+	uint64_t failures = 0;
+
+	for (unsigned t = 1; t < threads; t++)
+		if (pthread_create(&bares[t].thread, NULL, bare_main, &bares[t]))
+			exit(1);
+	bare_main(&bares[0]);
+	for (unsigned t = 1; t < threads; t++)
+		pthread_join(bares[t].thread, NULL);
+	for (unsigned t = 0; t < threads; t++)
+		failures += bares[t].failures;
+	return failures;
+}
+
+static struct cost bare_loop(uint64_t calls, unsigned threads)
 {
 	struct payload *payload = payload_new();
-	auto_free void *buffer = xaligned(4096, PAYLOAD_SIZE);
+	auto_free struct call *list = ALLOC_ARRAY(struct call, calls);
+	struct bare bares[MAX_LANES];
 	int fds[FILES];
 	struct rng rng;
 
@@ -193,28 +242,19 @@ static struct cost bare_loop(uint64_t calls)
 		auto_free char *path = xasprintf("%s/root/file%u", dir, i);
 		fds[i] = open(path, O_RDWR | O_CLOEXEC);
 	}
-	auto_free struct call *list = ALLOC_ARRAY(struct call, calls);
 	rng_init(&rng, 1);
 	for (uint64_t i = 0; i < calls; i++)
 		list[i] = next_call(&rng);
-	uint64_t start = now_ns(), cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID), failures = 0;
-	for (uint64_t i = 0; i < calls; i++) {
-		const struct call *c = &list[i];
-		ssize_t n = c->op == OP_fdatasync ? fdatasync(fds[c->file])
-		            : c->op == OP_read
-		                    ? pread(fds[c->file], buffer, PAGE, (off_t)c->offset)
-		                    : pwrite(fds[c->file],
-					      payload_at(payload, CONTENT_RANDOM, c->offset, PAGE),
-					      PAGE, (off_t)c->offset);
-		failures += n < 0;
-	}
+	for (unsigned t = 0; t < threads; t++)
+		bares[t] = (struct bare){list, t, threads, calls, 0, fds, payload, 0};
+	uint64_t start = now_ns(), cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	if (bare_run(bares, threads))
+		exit(1);
 	uint64_t took = now_ns() - start;
 	cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu;
 	for (unsigned i = 0; i < FILES; i++)
 		close(fds[i]);
 	payload_free(payload);
-	if (failures)
-		exit(1);
 	return (struct cost){(double)took / (double)calls, (double)cpu / (double)calls};
 }
 
@@ -232,30 +272,33 @@ static void print_ratio(const char *what, double *ratios)
 		ratios[0], ratios[ROUNDS - 1]);
 }
 
-static void bench_lanes(const char *path, uint64_t calls)
+static void bench_lanes(unsigned lanes, uint64_t calls)
 {
 	const struct replay_options options = {.order = ORDER_RESOURCE, .engine = ENGINE_LANES};
-	auto_free char *root = in_dir("root");
+	auto_free char *root = in_dir("root"), *path = in_dir("lanes.reel");
 	double rates[ROUNDS], cpus[ROUNDS];
 	struct result_run run;
 
 	if (mkdir(root, 0755) < 0)
 		exit(1);
+	make_trace(path, lanes, calls);
 	auto_close int root_fd = open(root, O_RDONLY | O_DIRECTORY);
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		replay_once(path, root_fd, &options, i == 0, &run);
 		if (run.divergences)
 			exit(1);
-		struct cost bare = bare_loop(calls);
+		struct cost bare = bare_loop(calls, lanes);
 		rates[i] = bare.wall_ns * (double)run.operations / (double)run.elapsed_ns;
 		cpus[i] = (double)run.cpu_ns / (double)run.operations / bare.cpu_ns;
 		if (i + 1 == ROUNDS)
-			printf("bare loop %.0f ns, replay %.0f ns per call\n", bare.wall_ns,
-				(double)run.elapsed_ns / (double)run.operations);
+			printf("%u lanes: bare loop %.0f ns, replay %.0f ns per call\n", lanes,
+				bare.wall_ns, (double)run.elapsed_ns / (double)run.operations);
 		result_run_done(&run);
 	}
 	print_ratio("rate, lanes : bare loop", rates);
 	print_ratio("CPU, with compiling", cpus);
+	if (remove_tree(root) < 0)
+		exit(1);
 }
 
 int main(int argc, char **argv)
@@ -269,13 +312,12 @@ int main(int argc, char **argv)
 	if (!mkdtemp(dir))
 		return 1;
 	progress_quiet(true);
-	auto_free char *shorter = in_dir("short.reel"), *longer = in_dir("long.reel"),
-		       *single = in_dir("single.reel");
+	auto_free char *shorter = in_dir("short.reel"), *longer = in_dir("long.reel");
 	make_trace(shorter, 10, events / 10);
 	make_trace(longer, 10, events);
-	make_trace(single, 1, events / 10);
 	bench_null(shorter, "null, 10 lanes, short");
 	bench_null(longer, "null, 10 lanes, long");
-	bench_lanes(single, events / 10);
+	bench_lanes(1, events / 10);
+	bench_lanes(MAX_LANES, events / 10);
 	return remove_tree(dir) < 0;
 }
