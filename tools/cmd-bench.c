@@ -232,8 +232,10 @@ static int run(const struct command *cmd, int argc, char **argv, struct error *e
 	};
 	int first = cmd_parse(cmd, opts, ARRAY_SIZE(opts), argc, argv, false, 0, INT_MAX, err);
 
-	if (first < 0 || first == CMD_HELP_SHOWN)
+	if (first < 0 || first == CMD_HELP_SHOWN) {
+		target_options_done(&q.bench.targets);
 		return first < 0 ? first : EXIT_GOOD;
+	}
 	q.bench.replay.options.order = (enum replay_order)order;
 	q.bench.replay.options.engine = (enum replay_engine)engine;
 	target_options_operands(&q.bench.targets, argc - first, argv + first);

@@ -221,8 +221,10 @@ static int run(const struct command *cmd, int argc, char **argv, struct error *e
 	};
 	int first = cmd_parse(cmd, opts, ARRAY_SIZE(opts), argc, argv, false, 0, INT_MAX, err);
 
-	if (first < 0 || first == CMD_HELP_SHOWN)
+	if (first < 0 || first == CMD_HELP_SHOWN) {
+		target_options_done(&job.targets);
 		return first < 0 ? first : EXIT_GOOD;
+	}
 	target_options_operands(&job.targets, argc - first, argv + first);
 	int r = execute(&job, argc, argv, err);
 	target_set_close(&job.set);

@@ -13,8 +13,11 @@
  *   report/     rank, attribute, predicted against measured
  *   tools/      this command, one file per sub-command
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd.h"
 #include "progress.h"
@@ -90,7 +93,31 @@ int cmd_parse(const struct command *cmd, const struct opt *opts, size_t count, i
 	return first;
 }
 
-int main(int argc, char **argv)
+/*
+ * A trace or a results file must not become descriptor 1 or 2, where messages would be written into
+ * it. What was closed fails as before: the null device is opened in the direction that is not used.
+ */
+static void keep_standard_descriptors(void)
+{
+	static const int flags[] = {O_WRONLY, O_RDONLY, O_RDWR};
+
+	for (int fd = 0; fd < (int)ARRAY_SIZE(flags); fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+			(void)open("/dev/null", flags[fd]);
+}
+
+/* What was printed and did not arrive is no success. */
+static int end_output(int status)
+{
+	errno = 0;
+	if (!fflush(stdout) && !ferror(stdout))
+		return status;
+	fprintf(stderr, "fsreel: cannot write to the standard output%s%s\n", errno ? ": " : "",
+		errno ? strerror(errno) : "");
+	return status ? status : EXIT_USAGE;
+}
+
+static int run_main(int argc, char **argv)
 {
 	struct error err = {0};
 
@@ -117,4 +144,10 @@ int main(int argc, char **argv)
 	if (r < 0)
 		fprintf(stderr, "fsreel %s: %s\n", cmd->name, err.text);
 	return r < 0 ? EXIT_USAGE : r;
+}
+
+int main(int argc, char **argv)
+{
+	keep_standard_descriptors();
+	return end_output(run_main(argc, argv));
 }

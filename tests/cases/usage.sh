@@ -21,3 +21,17 @@ done
 expect 2 "$FSREEL"
 expect 2 "$FSREEL" opsy
 expect_text "did you mean 'ops'" "$err"
+
+# Output that does not arrive is an error, be it full or closed.
+for command in ops workloads targets --help --version; do
+	expect 2 bash -c '"$FSREEL" "$1" >/dev/full' - "$command"
+	expect_text 'standard output' "$err"
+	expect 2 bash -c '"$FSREEL" "$1" >&-' - "$command"
+	expect_text 'standard output' "$err"
+done
+
+# Also with options before it that had been taken.
+for command in replay run bench; do
+	expect 2 "$FSREEL" "$command" --on ext4 --label a --size much
+	expect_text "^fsreel $command: --size: 'much' is not a size" "$err"
+done
