@@ -73,6 +73,28 @@ static int check_same_work(
 	return 0;
 }
 
+/* No two runs take the same time to the nanosecond. */
+static bool same_run(const struct result_run *a, const struct result_run *b)
+{
+	return a->elapsed_ns && a->elapsed_ns == b->elapsed_ns && a->settle_ns == b->settle_ns &&
+	       a->cpu_ns == b->cpu_ns && a->kind == b->kind && !strcmp(a->mode, b->mode) &&
+	       !strcmp(a->target, b->target);
+}
+
+/* Counted twice, a run would look like two that agree. */
+static int check_other_runs(
+	const struct results *into, const struct results *from, const char *path, struct error *err)
+{
+	vec_each (run, &from->runs)
+		vec_each (other, &into->runs)
+			if (same_run(run, other))
+				return error_set(err, EEXIST,
+					"%s holds runs on %s that the files before it hold too; "
+					"leave it out",
+					path, run->target);
+	return 0;
+}
+
 static void take_if_missing(char **into, char **from)
 {
 	if (*into)
@@ -85,6 +107,8 @@ int results_merge(struct results *into, struct results *from, const char *path, 
 {
 	int e = check_same_work(into, from, path, err);
 
+	if (!e)
+		e = check_other_runs(into, from, path, err);
 	if (!e) {
 		if (!into->trace_sha256)
 			into->trace_events = from->trace_events;

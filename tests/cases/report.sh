@@ -77,3 +77,7 @@ expect_text 'bad.json: runs\[1\].classes\[0\].count: not between' "$err"
 sed 's/"mode":"paced"/"mode":"paced","divergences":2/' ext4.json >diverged.json
 expect 1 "$FSREEL" report diverged.json
 expect_text 'other answers than the capture' "$out"
+
+# The same runs twice would be taken for repeats that agree.
+expect 2 "$FSREEL" report ext4.json btrfs.json ext4.json
+expect_text 'ext4.json holds runs on ext4 that the files before it hold too' "$err"

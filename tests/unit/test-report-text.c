@@ -211,8 +211,8 @@ TEST(merging_pools_repeats_and_tells_kernels_apart)
 	struct error err = {0};
 
 	add_target(a, "ext4", 1000, 500);
-	add_target(b, "ext4", 1000, 500);
-	add_target(c, "ext4", 1000, 500);
+	add_target(b, "ext4", 1100, 500);
+	add_target(c, "ext4", 1200, 500);
 	json_object_set_new(c->environment, "kernel", json_string("7.3"));
 	CHECK_EQ(results_merge(a, b, "b.json", &err), 0);
 	CHECK_EQ(results_merge(a, c, "c.json", &err), 0);
@@ -221,6 +221,18 @@ TEST(merging_pools_repeats_and_tells_kernels_apart)
 	CHECK_EQ(a->ranking.at[0].repeats + a->ranking.at[1].repeats, 15);
 	CHECK(!strcmp(a->ranking.at[0].target, "ext4@7.3") ||
 		!strcmp(a->ranking.at[1].target, "ext4@7.3"));
+	results_free(a);
+}
+
+TEST(the_same_runs_are_not_merged)
+{
+	struct results *a = results_new(), *b = results_new();
+	struct error err = {0};
+
+	add_target(a, "ext4", 1000, 500);
+	add_target(b, "ext4", 1000, 500);
+	CHECK(results_merge(a, b, "b.json", &err) < 0);
+	CHECK(strstr(err.text, "b.json holds runs on ext4 that the files before it hold") != NULL);
 	results_free(a);
 }
 
