@@ -199,7 +199,12 @@ static int64_t call_ring(struct bench *b, const struct step *step)
 	int r = io_uring_submit_and_wait(&b->ring, 1);
 	while (r == -EINTR || r == 0)
 		r = io_uring_submit_and_wait(&b->ring, 1);
-	if (r < 0 || (r = io_uring_peek_cqe(&b->ring, &cqe)) < 0)
+	/* A signal can end the wait when the call is made already; its result must not be left. */
+	if (r > 0)
+		do
+			r = io_uring_wait_cqe(&b->ring, &cqe);
+		while (r == -EINTR);
+	if (r < 0)
 		return r;
 	int64_t res = cqe->res;
 	io_uring_cqe_seen(&b->ring, cqe);

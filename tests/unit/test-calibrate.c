@@ -3,6 +3,8 @@
 #include "calibrate.h"
 
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/time.h>
 
 #include "check.h"
 #include "cleanup.h"
@@ -59,6 +61,38 @@ TEST(all_operations_in_about_a_second)
 	CHECK(now_ns() - start < 5 * NSEC_PER_SEC);
 	CHECK_EQ(entries(path), 2);
 	result_run_done(&run);
+	payload_free(payload);
+	CHECK_EQ(remove_tree(path), 0);
+}
+
+static void ring_the_bell(int number)
+{
+	(void)number;
+}
+
+/* A signal while a call is in the ring: its descriptor must not be left open. */
+TEST(signals_leave_nothing_open)
+{
+	auto_free char *path = make_temp_dir(NULL);
+	auto_close int fd = open(path, O_RDONLY | O_DIRECTORY);
+	struct payload *payload = payload_new();
+	const uint64_t ops = UINT64_C(1) << OP_create | UINT64_C(1) << OP_tmpfile |
+	                     UINT64_C(1) << OP_mkdir | UINT64_C(1) << OP_unlink;
+	const struct itimerval often = {{0, 150}, {0, 150}}, never = {{0, 0}, {0, 0}};
+	struct sigaction action = {.sa_handler = ring_the_bell}, before;
+	unsigned open_before = entries("/proc/self/fd");
+
+	sigaction(SIGALRM, &action, &before);
+	setitimer(ITIMER_REAL, &often, NULL);
+	for (unsigned i = 0; i < 10; i++) {
+		struct result_run run = {0};
+		CHECK_EQ(calibrate(fd, payload, ops, &run, NULL), 0);
+		result_run_done(&run);
+	}
+	setitimer(ITIMER_REAL, &never, NULL);
+	sigaction(SIGALRM, &before, NULL);
+	CHECK_EQ(entries("/proc/self/fd"), open_before);
+	CHECK_EQ(entries(path), 2);
 	payload_free(payload);
 	CHECK_EQ(remove_tree(path), 0);
 }
