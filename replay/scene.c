@@ -31,7 +31,12 @@ static void map_put_pointer(struct map *map, uint64_t a, uint64_t b, void *p)
 
 bool scene_name_ok(struct text name)
 {
-	if (name.size == 0 || name.size > NAME_MAX || memchr(name.data, '/', name.size) ||
+	return name.size <= NAME_MAX && scene_name_plain(name);
+}
+
+bool scene_name_plain(struct text name)
+{
+	if (name.size == 0 || memchr(name.data, '/', name.size) ||
 		memchr(name.data, '\0', name.size))
 		return false;
 	return !(

@@ -74,6 +74,8 @@ struct binding *scene_binding_new(struct scene *m, uint64_t dir, struct text nam
 /* One component that can be looked up in a directory: not empty, ".", "..", nothing with '/' or NUL.
  * Events and entries with other names change nothing here. */
 bool scene_name_ok(struct text name);
+/* The same, however long. */
+bool scene_name_plain(struct text name);
 /* The key of a name, for scene_forget_binding(). */
 uint64_t scene_name_hash(struct text name);
 

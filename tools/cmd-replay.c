@@ -130,7 +130,7 @@ static bool all_good(const struct job *job)
 
 static int finish(struct job *job)
 {
-	auto_free char *complaint = replay_complaint(job->replay.trace);
+	auto_free char *complaint = replay_complaint(&job->replay);
 
 	if (job->json) {
 		json_t *all = results_json(job->results);

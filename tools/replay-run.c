@@ -38,7 +38,13 @@ static int settle(struct replay_job *job, struct target_run *m, struct error *er
 
 static int replay(struct replay_job *job, struct target_run *m, struct error *err)
 {
-	return replay_run(job->trace, target_root_fd(m->target), &job->options, m->run, err);
+	int r = replay_run(job->trace, target_root_fd(m->target), &job->options, m->run, err);
+
+	if (r >= 0) {
+		job->health = *trace_reader_health(job->trace);
+		job->replayed = true;
+	}
+	return r;
 }
 
 static int end(struct replay_job *job, struct target_run *m, struct error *err)
@@ -122,10 +128,12 @@ int replay_open(
 	return 0;
 }
 
-char *replay_complaint(const struct trace_reader *trace)
+char *replay_complaint(const struct replay_job *job)
 {
-	const struct trace_health *h = trace_reader_health(trace);
+	const struct trace_health *h = &job->health;
 
+	if (!job->replayed)
+		return NULL;
 	if (h->torn)
 		return xasprintf("the trace is torn: it ends at byte %" PRIu64
 				 " of a file that goes on; what came before was replayed",

@@ -4,6 +4,7 @@
 #define REPLAY_RUN_H
 
 #include "opt.h"
+#include "reader.h"
 #include "replay.h"
 #include "result.h"
 #include "target.h"
@@ -12,6 +13,10 @@ struct replay_job {
 	struct trace_reader *trace; /* open, borrowed */
 	struct replay_options options;
 	bool verify_state; /* compare the final tree with the trace's */
+
+	/* Set by replay_on_target(): what the trace was like, once it was read to its end. */
+	struct trace_health health;
+	bool replayed;
 };
 
 /*
@@ -25,8 +30,11 @@ int replay_on_target(struct replay_job *job, struct target *t, uint64_t repeat,
 /* Open a trace and note in the results which one it is. */
 int replay_open(
 	struct replay_job *job, const char *path, struct results *results, struct error *err);
-/* A sentence on what is wrong with the trace as a whole (torn, events lost), or NULL. Caller frees. */
-char *replay_complaint(const struct trace_reader *trace);
+/*
+ * A sentence on what is wrong with the trace as a whole (torn, events lost), or NULL, also if it was
+ * never replayed to its end: nothing is known then. Caller frees.
+ */
+char *replay_complaint(const struct replay_job *job);
 
 /* Rows for a command's table. */
 #define REPLAY_OPTIONS(job, order_, mode_, engine_)                                                \

@@ -36,6 +36,9 @@ fallocate -l 1M preallocated || :
 ls -lR . >/dev/null
 rm -r a/moved fifo
 mv a z
+long=$(printf %300s | tr ' ' n)
+! touch "$long" 2>/dev/null || exit 1
+! mv z "$long" 2>/dev/null || exit 1
 EOF
 mkdir mix
 (cd mix && "$FSREEL" capture -q -o ../mix.reel -- sh ../mix.sh >/dev/null) || fail "capture of mix.sh"
@@ -69,3 +72,11 @@ expect 2 "$FSREEL" replay missing.reel --on dir:.
 expect_text "missing.reel" "$err"
 expect 2 "$FSREEL" replay rollback.reel --on dir:. --order chaos
 [ -z "$(find . -maxdepth 1 -name 'fsreel-*')" ] || fail "something was left behind"
+
+# What cannot be replayed at all is said once, and nothing is said of an end that nobody looked for.
+mkdir tiny
+mount -t tmpfs -o size=64k none tiny
+cleanup_fn umount tiny
+expect 1 "$FSREEL" replay wal.reel --on dir:tiny
+expect_text 'FAILED: .*No space left' "$out"
+[ -z "$err" ] || fail "a complaint about a trace that is whole: $err"
