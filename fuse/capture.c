@@ -11,10 +11,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/statvfs.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "cleanup.h"
@@ -54,6 +56,7 @@ static int check_mount_point(const struct capture_options *o, char **ret_path, s
 	const char *wanted = o->mount_point ? o->mount_point : o->source;
 	auto_free char *path = realpath(wanted, NULL);
 	struct stat st;
+	struct statfs fs;
 
 	if (!source)
 		return error_errno(err, errno, "directory '%s'", o->source);
@@ -65,6 +68,11 @@ static int check_mount_point(const struct capture_options *o, char **ret_path, s
 		return error_set(err, EBUSY,
 			"the root directory cannot be captured; name the "
 			"database's directory with --dir");
+	if (!statfs(path, &fs) && fs.f_type == PROC_SUPER_MAGIC)
+		return error_set(err, EINVAL,
+			"'%s' is in procfs, which the recorder itself needs; it cannot be captured "
+			"or mounted over",
+			path);
 	if (is_below(path, source))
 		return error_set(err, ELOOP,
 			"mount point '%s' is inside the directory it would show (%s); choose one "
@@ -91,7 +99,7 @@ static char *mount_options(int source_fd)
 		st.f_flag & ST_NOEXEC ? ",noexec" : "", st.f_flag & ST_RDONLY ? ",ro" : "");
 }
 
-static int mount_error(const char *path, struct error *err)
+int capture_possible(const char *path, struct error *err)
 {
 	if (access("/dev/fuse", F_OK))
 		return error_set(err, ENODEV,
@@ -103,8 +111,16 @@ static int mount_error(const char *path, struct error *err)
 			"cannot mount on %s: /dev/fuse is not open to this user; run as root or "
 			"'chmod 666 /dev/fuse'",
 			path);
-	return error_set(err, EPERM, "cannot mount on %s: %s", path,
-		library_words[0] ? library_words : "the kernel refused");
+	return 0;
+}
+
+static int mount_error(const char *path, struct error *err)
+{
+	int r = capture_possible(path, err);
+
+	return r ? r
+	         : error_set(err, EPERM, "cannot mount on %s: %s", path,
+			   library_words[0] ? library_words : "the kernel refused");
 }
 
 static int start_session(struct capture *c, int source_fd, struct error *err)

@@ -33,6 +33,9 @@ struct capture_stats {
 	bool parallel_writes;
 };
 
+/* Is FUSE open to this user at all? 0, or an error that says what is missing for a mount on `path`. */
+int capture_possible(const char *path, struct error *err);
+
 /*
  * Write the starting state to the trace, mount and serve. On failure nothing is left mounted; the
  * error says what is missing and the remedy.

@@ -86,7 +86,7 @@ static int check_trace_place(const char *trace, const char *dir, struct error *e
 	return 0;
 }
 
-static int check_job(const struct capture_job *job, struct error *err)
+int capture_check(const struct capture_job *job, struct error *err)
 {
 	const char *dir = job->dir ? job->dir : ".";
 	int r = 0;
@@ -100,7 +100,7 @@ static int check_job(const struct capture_job *job, struct error *err)
 		r = check_trace_place(job->trace, dir, err);
 	if (!r && job->trace && job->mount)
 		r = check_trace_place(job->trace, job->mount, err);
-	return r;
+	return r ? r : capture_possible(job->mount ? job->mount : dir, err);
 }
 
 /* --- the child: command or workload --- */
@@ -364,7 +364,7 @@ static int wait_recorder(pid_t pid)
 
 int capture_run(const struct capture_job *job, struct capture_result *ret, struct error *err)
 {
-	int r = check_job(job, err);
+	int r = capture_check(job, err);
 
 	if (r)
 		return r;

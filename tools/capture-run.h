@@ -41,6 +41,9 @@ struct capture_result {
 	struct capture_cost cost;   /* of the pass-through to its callers */
 };
 
+/* What can be refused before anything is prepared: 0 or -errno. capture_run() begins with it too. */
+int capture_check(const struct capture_job *job, struct error *err);
+
 /*
  * 0 when the command or workload ran, whatever its status, else -errno with `err` set, nothing left
  * mounted and no trace left behind.

@@ -107,7 +107,9 @@ static int capture_workload(struct request *q, struct capture_result *res, struc
 	if (r)
 		return r;
 	q->job.workload = &spec;
-	r = spec.workload->prepare(spec.settings, dir, err);
+	r = capture_check(&q->job, err);
+	if (!r)
+		r = spec.workload->prepare(spec.settings, dir, err);
 	if (!r)
 		r = capture_run(&q->job, res, err);
 	if (!r)

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <zstd.h>
 
 #include "cleanup.h"
@@ -50,8 +51,10 @@ int frame_file_create(struct frame_file *f, const char *path, struct error *err)
 	if (ftruncate(fd, 0))
 		return error_errno(err, errno, "cannot empty %s", path);
 	r = pwrite_all(fd, head, sizeof(head), 0);
-	if (r < 0)
+	if (r < 0) {
+		unlink(path);
 		return error_errno(err, r, "cannot write %s", path);
+	}
 	*f = (struct frame_file){.fd = take_fd(fd), .size = sizeof(head)};
 	return 0;
 }

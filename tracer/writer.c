@@ -25,6 +25,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "block.h"
 #include "buffer.h"
@@ -530,6 +531,7 @@ int trace_writer_open(
 	if (r < 0) {
 		error_errno(err, r, "cannot start the trace %s", path);
 		frame_file_close(&w->file);
+		unlink(path);
 		writer_free(w);
 		return r;
 	}

@@ -55,3 +55,10 @@ expect 1 "$FSREEL" capture -o small/t.reel --dir db -- python3 -c "$writes"
 expect_text 'events were lost because' "$err"
 expect 143 "$FSREEL" capture -o small/t.reel --on-full abort --dir db -- python3 -c "$writes"
 expect_text 'events were lost because' "$err"
+
+# No room at all: refused, and no empty trace is left.
+rm -f small/t.reel
+dd if=/dev/zero of=small/fill bs=4k 2>/dev/null || :
+expect 2 "$FSREEL" capture -o small/t.reel --dir db -- true
+expect_text 'small/t.reel: No space left' "$err"
+[ ! -e small/t.reel ] || fail "an empty trace was left"

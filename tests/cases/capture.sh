@@ -53,6 +53,24 @@ refuses 'missing' -o b.reel --dir missing -- true
 refuses 'no such program' -o b.reel --dir db -- no-such-program
 refuses 'not a directory|Not a directory' -o b.reel --dir db --mount db/file -- true
 refuses 'what to run' -o b.reel --dir db
+refuses 'procfs' -o b.reel --dir /proc -- true
+refuses 'procfs' -o b.reel --dir /proc/sys -- true
+refuses 'procfs' -o b.reel --dir db --mount /proc/sys -- true
 refuses 'name the trace' --dir db -- true
 refuses 'exclude' -o b.reel --no-log --dir db -- true
 refuses 'unknown workload|no workload' -o b.reel --dir db --workload nonsense
+
+# Refused before the workload makes anything.
+mkdir clean
+refuses 'would lie inside' -o clean/b.reel --dir clean --workload sqlite-tpcb:transactions=1
+refuses 'cannot write' -o missing/b.reel --dir clean --workload sqlite-tpcb:transactions=1
+rmdir clean || fail "a refused capture left files in its directory"
+
+# The same where FUSE is missing.
+if [ "$(id -u)" = 0 ]; then
+	mkdir clean
+	expect 2 unshare -m sh -c 'mount -t tmpfs none /dev && exec "$@"' sh \
+		"$FSREEL" capture -o b.reel --dir clean --workload sqlite-tpcb:transactions=1
+	expect_text 'no /dev/fuse' "$err"
+	rmdir clean || fail "without FUSE files were left in the directory"
+fi
