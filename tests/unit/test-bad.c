@@ -93,7 +93,8 @@ static void put_part(FILE *f, const struct part *p)
 	h.crc = h.crc == 1 ? 1 : crc32c(crc32c(0, head, 12), p->payload.data, p->payload.size);
 	frame_header_put(head, &h);
 	fwrite(head, 1, sizeof(head), f);
-	fwrite(p->payload.data, 1, p->payload.size, f);
+	if (p->payload.size)
+		fwrite(p->payload.data, 1, p->payload.size, f);
 }
 
 static void put_together(const char *path, struct parts *p)
