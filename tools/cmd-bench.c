@@ -18,6 +18,7 @@ struct request {
 	struct bench bench;
 	const char *workload, *output, *capture_on, *baseline;
 	bool json;
+	bool dir_made; /* by us */
 };
 
 /* Where the capture happens unless --capture-on says otherwise: a directory that is on a disk. */
@@ -54,7 +55,8 @@ static int open_dir(struct request *q, struct error *err)
 	struct bench *b = &q->bench;
 
 	b->dir = q->output ? xstrdup(q->output) : default_dir(&b->workload);
-	if (mkdir(b->dir, 0777) && errno != EEXIST)
+	q->dir_made = !mkdir(b->dir, 0777);
+	if (!q->dir_made && errno != EEXIST)
 		return error_errno(err, errno, "cannot make the directory %s", b->dir);
 	b->trace_path = xasprintf("%s/trace.reel", b->dir);
 	b->results_path = xasprintf("%s/results.json", b->dir);
@@ -111,7 +113,7 @@ static void close_all(struct request *q)
 	struct bench *b = &q->bench;
 
 	/* Whatever was written stays; an empty directory says nothing. */
-	if (b->dir)
+	if (q->dir_made)
 		rmdir(b->dir);
 	free(b->dir);
 	free(b->trace_path);

@@ -62,6 +62,13 @@ expect_text "'zfs' is not one of the targets" "$err"
 expect 2 "$FSREEL" bench --on ext4
 expect_text 'which workload' "$err"
 [ ! -e new ] || fail "a directory was left"
+mkdir full
+mount -t tmpfs -o size=8k none full
+cleanup_fn umount full
+mkdir full/mine
+expect 2 "${bench[@]}" -o full/mine
+expect_text 'No space left' "$err"
+[ -d full/mine ] || fail "a directory of the user's was removed"
 
 # Interrupted, it leaves nothing mounted (the runner looks) and keeps what it has.
 "${bench[@]}" -o cut --repeat 50 >cut.out 2>cut.err &
