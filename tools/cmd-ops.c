@@ -28,18 +28,7 @@ static struct table *ops_table(void)
 
 static int run(const struct command *cmd, int argc, char **argv, struct error *err)
 {
-	bool json = false;
-	const struct opt opts[] = {
-		{"json", 0, OPT_FLAG, &json, NULL, "print JSON"},
-	};
-	int first = cmd_parse(cmd, opts, ARRAY_SIZE(opts), argc, argv, false, 0, 0, err);
-
-	if (first < 0 || first == CMD_HELP_SHOWN)
-		return first < 0 ? first : EXIT_GOOD;
-	struct table *t = ops_table();
-	table_show(t, json);
-	table_free(t);
-	return EXIT_GOOD;
+	return cmd_show_table(cmd, argc, argv, ops_table, err);
 }
 
 const struct command cmd_ops = {

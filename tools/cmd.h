@@ -5,6 +5,7 @@
 
 #include "error.h"
 #include "opt.h"
+#include "table.h"
 
 enum exit_status {
 	EXIT_GOOD = 0,
@@ -33,5 +34,9 @@ struct command {
 #define CMD_HELP_SHOWN 100000
 int cmd_parse(const struct command *cmd, const struct opt *opts, size_t count, int argc,
 	char **argv, bool in_order, int min_operands, int max_operands, struct error *err);
+
+/* All of a command that only prints one table, as text or with --json. */
+int cmd_show_table(const struct command *cmd, int argc, char **argv, struct table *(*make)(void),
+	struct error *err);
 
 #endif

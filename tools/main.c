@@ -93,6 +93,23 @@ int cmd_parse(const struct command *cmd, const struct opt *opts, size_t count, i
 	return first;
 }
 
+int cmd_show_table(const struct command *cmd, int argc, char **argv, struct table *(*make)(void),
+	struct error *err)
+{
+	bool json = false;
+	const struct opt opts[] = {
+		{"json", 0, OPT_FLAG, &json, NULL, "print JSON"},
+	};
+	int first = cmd_parse(cmd, opts, ARRAY_SIZE(opts), argc, argv, false, 0, 0, err);
+
+	if (first < 0 || first == CMD_HELP_SHOWN)
+		return first < 0 ? first : EXIT_GOOD;
+	struct table *t = make();
+	table_show(t, json);
+	table_free(t);
+	return EXIT_GOOD;
+}
+
 /*
  * A trace or a results file must not become descriptor 1 or 2, where messages would be written into
  * it. What was closed fails as before: the null device is opened in the direction that is not used.
