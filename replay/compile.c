@@ -447,6 +447,8 @@ static void fill(
 	step->content = (uint8_t)min_u64(ev->content, UINT8_MAX);
 	step->flags = step_flags(ev, s);
 	step->file_class = (uint8_t)class_of(ev, s);
+	if (ev->op == OP_write && survey_is_mapped(ev) && (s->handle->flags & O_DIRECT))
+		step->bits |= STEP_CACHED;
 	if (syncs(ev, s))
 		step->bits |= STEP_SYNCS;
 	if (!is_plain[ev->op] || s->by_path || s->kept)

@@ -303,9 +303,28 @@ static int64_t step_sync_read(struct replay_context *ctx, const struct step *ste
 	return try(preadv(fd, iov, (int)n, (off_t)step->offset));
 }
 
+/* The last page of a file has any size, which O_DIRECT does not take: by a descriptor without it. */
+static int64_t write_cached(struct replay_context *ctx, const struct step *step, int direct_fd)
+{
+	const void *data =
+		payload_at(ctx->payload, (enum content)step->content, step->offset, step->size);
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", direct_fd);
+	int fd = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return -errno;
+	int64_t r = data ? try(pwrite(fd, data, step->size, (off_t)step->offset)) : -E2BIG;
+	close(fd);
+	return r;
+}
+
 static int64_t step_sync_write(struct replay_context *ctx, const struct step *step)
 {
 	int fd = handle_of(ctx, step);
+
+	if ((step->bits & STEP_CACHED) && fd >= 0)
+		return write_cached(ctx, step, fd);
 	enum content content = (enum content)step->content;
 	const void *data = payload_at(ctx->payload, content, step->offset, step->size);
 

@@ -274,8 +274,8 @@ bool step_uring_prep(struct io_uring_sqe *sqe, struct replay_context *ctx, const
 	const struct form *form = &forms[step->op];
 	struct call call = {sqe, ctx, step, how, -1, -1};
 
-	if (!step_uring_has((enum op)step->op) || (step->bits & (STEP_KEEPS | STEP_KEPT)) ||
-		!reach_files(&call))
+	if (!step_uring_has((enum op)step->op) ||
+		(step->bits & (STEP_KEEPS | STEP_KEPT | STEP_CACHED)) || !reach_files(&call))
 		return false;
 	if (!form->prep(&call)) {
 		unpin(ctx, step, pinned_dirs(step));

@@ -15,7 +15,7 @@
 #include "maker.h"
 #include "replay.h"
 
-static char dir[] = "/tmp/test-hostile-XXXXXX";
+static char dir[] = "/dev/shm/test-hostile-XXXXXX";
 
 static void remove_dir(void)
 {
