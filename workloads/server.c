@@ -202,21 +202,32 @@ attr_noreturn static void server_main(const struct server *s, const char *const 
 	_exit(127);
 }
 
+/* What kills the workload may kill the server first: with a mount that goes away, both lose it. */
+static bool is_gone(int control)
+{
+	enum { GRACE_MS = 500 };
+	struct pollfd fd = {control, POLLIN, 0};
+
+	return poll(&fd, 1, GRACE_MS) > 0 && (fd.revents & POLLHUP);
+}
+
 /* Until the server has ended: pass signals on. True if whoever sends them is gone. */
 static bool guard(int control, pid_t server)
 {
 	auto_close int ended = pidfd_open(server, 0);
 	struct pollfd fds[] = {{ended, POLLIN, 0}, {control, POLLIN, 0}};
 	unsigned char number;
+	bool asked = false;
 
 	for (;;) {
 		if (poll(fds, fds[1].fd < 0 ? 1 : 2, -1) < 0 && errno != EINTR)
 			return true;
 		if (fds[0].revents)
-			return fds[1].fd < 0;
-		if (fds[1].revents && read(control, &number, 1) == 1)
+			return fds[1].fd < 0 || (!asked && is_gone(control));
+		if (fds[1].revents && read(control, &number, 1) == 1) {
+			asked = true;
 			kill(server, number);
-		else if (fds[1].revents) {
+		} else if (fds[1].revents) {
 			kill(server, SIGKILL);
 			fds[1].fd = -1;
 		}

@@ -122,15 +122,19 @@ TEST(failure_tells_the_end_of_the_log)
 	remove_dir();
 }
 
-/* Starts a server, leaves word of it, and dies. */
+static const char *script = serves;
+
+/* Starts a server, leaves word of it, and dies; at once, or when the server has. */
 static int start_and_die(void *arg, struct error *err)
 {
 	struct server s = {0};
 	auto_free char *path = xasprintf("%s/run_dir", (const char *)arg);
-	int r = start(&s, serves, err);
+	int r = start(&s, script, err);
 
 	if (!r)
 		r = server_wait(&s, is_ready, &s, err);
+	if (script != serves)
+		nanosleep(&(struct timespec){.tv_nsec = 100 * (long)NSEC_PER_MSEC}, NULL);
 	auto_fclose FILE *f = fopen(path, "w");
 	if (f && !r) {
 		fputs(s.run_dir, f);
@@ -140,7 +144,7 @@ static int start_and_die(void *arg, struct error *err)
 	return r;
 }
 
-TEST(nothing_is_left_when_its_owner_is_killed)
+static void check_nothing_is_left(void)
 {
 	struct error err = {0};
 
@@ -156,6 +160,13 @@ TEST(nothing_is_left_when_its_owner_is_killed)
 	CHECK(!is_alive(pid));
 	CHECK(access(run_dir, F_OK) != 0);
 	remove_dir();
+}
+
+TEST(nothing_is_left_when_its_owner_is_killed)
+{
+	check_nothing_is_left();
+	script = "echo $$ . >$1/ready; sleep 0.05"; /* it dies first */
+	check_nothing_is_left();
 }
 
 TEST(the_user_must_reach_the_data)
