@@ -143,7 +143,6 @@ void record_report(
 	for (size_t i = 0; i < count; i++) {
 		run->operations += lanes[i]->steps;
 		run->syncs += lanes[i]->syncs;
-		run->lag_ns += lanes[i]->lag_ns;
 	}
 	put_divergences(run, lanes, count);
 	if (last) {

@@ -37,7 +37,7 @@ struct tally {
 struct record {
 	struct chain chain;
 	struct tally *tally[OP_LIMIT * FILE_CLASS_COUNT]; /* made at first use */
-	uint64_t steps, syncs, lag_ns;
+	uint64_t steps, syncs;
 	struct divergences divergences;
 };
 

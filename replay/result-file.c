@@ -149,7 +149,6 @@ static const struct field run_fields[] = {
 	NUMBER(struct result_run, raced),
 	NUMBER(struct result_run, mapped_read),
 	NUMBER(struct result_run, mapped_written),
-	NUMBER(struct result_run, lag_ns),
 	{"metric", FIELD_OBJECT, false, 0, .inner = metric_fields},
 	{"device", FIELD_OBJECT, false, offsetof(struct result_run, device),
 		.inner = device_fields},

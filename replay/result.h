@@ -70,7 +70,6 @@ struct result_run {
 		raced; /* reads that overlapped with a change of the file's size: counts not compared */
 	uint64_t mapped_read,
 		mapped_written; /* bytes of mapped files, replayed as reads and writes */
-	uint64_t lag_ns; /* paced replays: time operations started later than planned, summed */
 	char metric_name[32], metric_unit[16];
 	double metric_value; /* real runs; 0 with an empty name otherwise */
 	struct blockstat device;

@@ -37,7 +37,6 @@ static void fidelity_row(
 	table_text(t, "%s", run ? or_dash(run->engine) : "-");
 	table_text(t, "%s", run && run->syncs ? format_count(run->syncs, &text) : "-");
 	table_text(t, "%s", run ? format_ns(run->cpu_ns, &text) : "-");
-	table_text(t, "%s", run && run->kind == RUN_REPLAY ? format_ns(run->lag_ns, &text) : "-");
 	table_text(t, "%.1f %%", 100 * stats_spread(s->elapsed_ns.at, s->elapsed_ns.count));
 }
 
@@ -72,7 +71,6 @@ static struct table *fidelity_table(const struct view *v)
 	table_column(t, "engine", "engine", TABLE_LEFT);
 	table_column(t, "syncs", "syncs", TABLE_RIGHT);
 	table_column(t, "CPU", "cpu_ns", TABLE_RIGHT);
-	table_column(t, "late", "lag_ns", TABLE_RIGHT);
 	table_column(t, "spread", "spread", TABLE_RIGHT);
 	vec_each (target, &v->targets) {
 		replay_rows(t, v, target);
@@ -185,9 +183,8 @@ void section_fidelity(const struct layout *l, const struct view *v)
 		return;
 	layout_heading(l, "CAN THESE NUMBERS BE TRUSTED");
 	layout_text(l, 2, "",
-		"diverged: calls whose result was not the captured one (all repeats). syncs, CPU "
-		"(user + system) and late (time that calls started after their due time, summed): "
-		"of the median run. spread: noise of the repeats.");
+		"diverged: calls whose result was not the captured one (all repeats). syncs and "
+		"CPU (user + system): of the median run. spread: noise of the repeats.");
 	layout_table(l, fidelity_table(v));
 	print_failures(l, v);
 	print_divergences(l, v);

@@ -28,7 +28,6 @@ static struct results *make_results(void)
 		.divergences = 1,
 		.syncs = 12,
 		.cpu_ns = 5,
-		.lag_ns = 6,
 		.skipped = 7,
 		.raced = 3,
 		.mapped_read = 8,
