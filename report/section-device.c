@@ -1,22 +1,53 @@
 /* SPDX-License-Identifier: MIT */
 /* What the block device saw, which explains file systems better than their times do. */
+#include <stddef.h>
+
 #include "section.h"
+#include "stats.h"
 #include "units.h"
 
-static bool has_device(const struct result_run *run)
+/* Each counter's median over the rounds: another process's burst in one round shows in none. */
+struct counts {
+	struct blockstat device; /* not valid: no run has counters */
+	uint64_t syncs;
+};
+
+static uint64_t median_of(const struct series *s, size_t offset)
 {
-	return run && run->device.valid;
+	VEC(uint64_t) values = {0};
+
+	vec_each (run, &s->runs)
+		if ((*run)->device.valid)
+			vec_push(&values, *(const uint64_t *)((const char *)*run + offset));
+	uint64_t median = stats_median(values.at, values.count);
+	vec_free(&values);
+	return median;
 }
 
-static void total_row(
-	struct table *t, const struct target_view *target, const struct result_run *run)
+static struct counts counts_of(const struct series *s)
 {
-	const struct blockstat *d = &run->device;
+	struct counts c = {0};
+
+	vec_each (run, &s->runs)
+		c.device.valid |= (*run)->device.valid;
+	c.device.reads = median_of(s, offsetof(struct result_run, device.reads));
+	c.device.read_bytes = median_of(s, offsetof(struct result_run, device.read_bytes));
+	c.device.writes = median_of(s, offsetof(struct result_run, device.writes));
+	c.device.write_bytes = median_of(s, offsetof(struct result_run, device.write_bytes));
+	c.device.flushes = median_of(s, offsetof(struct result_run, device.flushes));
+	c.device.commits = median_of(s, offsetof(struct result_run, device.commits));
+	c.syncs = median_of(s, offsetof(struct result_run, syncs));
+	return c;
+}
+
+static void total_row(struct table *t, const char *target, const char *kind, const struct counts *c)
+{
+	const struct blockstat *d = &c->device;
 	struct unit_text text;
 	char name[64];
 
-	table_text(t, "%s %s", layout_short(target->target, 11, name), run_kind_names[run->kind]);
-	table_text(t, "%s", run->syncs ? format_count(run->syncs, &text) : "-");
+	table_text(t, "%s %s", layout_short(target, 11, name), kind);
+	table_text(t, "%s", c->syncs ? format_count(c->syncs, &text) : "-");
 	table_text(t, "%s", format_count(d->reads, &text));
 	table_text(t, "%s", format_bytes(d->read_bytes, &text));
 	table_text(t, "%s", format_count(d->writes, &text));
@@ -25,18 +56,18 @@ static void total_row(
 	table_text(t, "%s", d->commits ? format_count(d->commits, &text) : "-");
 }
 
-static void per_sync_row(struct table *t, const struct result_run *run)
+static void per_sync_row(struct table *t, const struct counts *c)
 {
-	const struct blockstat *d = &run->device;
-	double syncs = (double)run->syncs;
+	const struct blockstat *d = &c->device;
+	double syncs = (double)c->syncs;
 	struct unit_text text;
 
 	table_text(t, "  per sync");
 	table_text(t, "%s", "");
 	table_text(t, "%.2f", (double)d->reads / syncs);
-	table_text(t, "%s", format_bytes(d->read_bytes / run->syncs, &text));
+	table_text(t, "%s", format_bytes(d->read_bytes / c->syncs, &text));
 	table_text(t, "%.2f", (double)d->writes / syncs);
-	table_text(t, "%s", format_bytes(d->write_bytes / run->syncs, &text));
+	table_text(t, "%s", format_bytes(d->write_bytes / c->syncs, &text));
 	table_text(t, "%.2f", (double)d->flushes / syncs);
 	if (d->commits)
 		table_text(t, "%.2f", (double)d->commits / syncs);
@@ -45,13 +76,15 @@ static void per_sync_row(struct table *t, const struct result_run *run)
 }
 
 static void device_rows(
-	struct table *t, const struct target_view *target, const struct result_run *run)
+	struct table *t, const char *target, const char *kind, const struct series *s)
 {
-	if (!has_device(run))
+	const struct counts c = counts_of(s);
+
+	if (!c.device.valid)
 		return;
-	total_row(t, target, run);
-	if (run->syncs)
-		per_sync_row(t, run);
+	total_row(t, target, kind, &c);
+	if (c.syncs)
+		per_sync_row(t, &c);
 }
 
 static struct table *device_table(const struct view *v)
@@ -64,8 +97,8 @@ static struct table *device_table(const struct view *v)
 	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
 		table_column(t, numbers[i], numbers[i], TABLE_RIGHT);
 	vec_each (target, &v->targets) {
-		device_rows(t, target, target->replay_run);
-		device_rows(t, target, target->real_run);
+		device_rows(t, target->target, run_kind_names[RUN_REPLAY], &target->replay);
+		device_rows(t, target->target, run_kind_names[RUN_REAL], &target->real);
 	}
 	return t;
 }
@@ -85,9 +118,11 @@ static void compare_count(const struct layout *l, const char *target, const char
 
 static void compare_runs(const struct layout *l, const struct target_view *t)
 {
-	if (!has_device(t->replay_run) || !has_device(t->real_run))
+	const struct counts c = counts_of(&t->replay), d = counts_of(&t->real);
+	const struct blockstat *a = &c.device, *b = &d.device;
+
+	if (!a->valid || !b->valid)
 		return;
-	const struct blockstat *a = &t->replay_run->device, *b = &t->real_run->device;
 	compare_count(l, t->target, "reads", a->reads, b->reads);
 	compare_count(l, t->target, "writes", a->writes, b->writes);
 	compare_count(l, t->target, "flushes", a->flushes, b->flushes);
@@ -98,14 +133,15 @@ void section_device(const struct layout *l, const struct view *v)
 	bool any = false;
 
 	vec_each (t, &v->targets)
-		any |= has_device(t->replay_run) || has_device(t->real_run);
+		any |= counts_of(&t->replay).device.valid || counts_of(&t->real).device.valid;
 	if (!any)
 		return;
 	layout_heading(l, "WHAT THE DEVICE DID");
 	layout_text(l, 2, "",
-		"Requests and bytes at the block device during the median run, the settling at its "
-		"end included; syncs are the fsync, fdatasync and O_DSYNC calls, commits those of "
-		"the file system's journal. - is not known.");
+		"Requests and bytes at the block device in one run, the settling at its end "
+		"included: of each number the median over the rounds. syncs are the fsync, "
+		"fdatasync and O_DSYNC calls, commits those of the file system's journal. - is not "
+		"known.");
 	layout_table(l, device_table(v));
 	vec_each (t, &v->targets)
 		compare_runs(l, t);

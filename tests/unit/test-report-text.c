@@ -181,6 +181,23 @@ TEST(failures_and_divergences_are_not_hidden)
 	results_free(r);
 }
 
+/* The run with the median time read what other processes had pushed out of the caches. */
+TEST(a_burst_in_one_round_is_no_difference)
+{
+	struct results *r = results_new();
+
+	add_target(r, "ext4", 1000, 500);
+	vec_each (run, &r->runs)
+		run->device = (struct blockstat){.valid = true, .reads = 600, .writes = 2000};
+	r->runs.at[4].device.reads = 5000;
+	char *text = report_of(r, &(struct report_options){0});
+	check_says(text, "of each number the median over the rounds");
+	check_says(text, "ext4 real - 600 ");
+	check_silent(text, "On ext4 the replay made");
+	free(text);
+	results_free(r);
+}
+
 TEST(nothing_at_all)
 {
 	struct results *r = results_new();
