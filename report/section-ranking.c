@@ -175,7 +175,7 @@ static void say_tau(
 	if (!s.count)
 		return;
 	phrase_add(&p, "mean absolute error %.1f %%", 100 * s.mean_error);
-	if (!isnan(s.tau))
+	if (!isnan(s.tau) && s.pairs_told)
 		phrase_add(&p, ", Kendall's tau of the order %.2f", s.tau);
 	layout_text(l, 2, lead, "%s", p.text);
 }
@@ -235,9 +235,18 @@ static void print_ratios(const struct layout *l, const struct view *v)
 	layout_table(l, t);
 }
 
+/* Replays alone have nothing to be held against. */
+static bool anything_measured(const struct results *r)
+{
+	vec_each (p, &r->predictions)
+		if (p->measured_ns)
+			return true;
+	return false;
+}
+
 void section_prediction(const struct layout *l, const struct view *v)
 {
-	if (!v->results->predictions.count)
+	if (!anything_measured(v->results))
 		return;
 	layout_heading(l, "PREDICTED AGAINST MEASURED");
 	layout_text(l, 2, "",
