@@ -129,26 +129,59 @@ static bool tied(const struct view *v, const struct target_view *t)
 	       rank_compare(v->results, t->rank, v->base->rank) == RANK_TIE;
 }
 
+static int order_of(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static uint64_t median_of(const struct series *s)
+{
+	return stats_median(s->elapsed_ns.at, s->elapsed_ns.count);
+}
+
+/*
+ * The difference of the two runs that are taken apart may have another sign than that of the medians
+ * of the replays (with an even number of them, these are no runs) and than the ranking's.
+ */
+static void say_difference(struct phrase *p, const struct view *v, const struct target_view *t)
+{
+	uint64_t own = t->replay_run->elapsed_ns, base = v->base->replay_run->elapsed_ns;
+	int sign = order_of(own, base);
+	bool unclear = sign * order_of(median_of(&t->replay), median_of(&v->base->replay)) < 0;
+	bool reversed = t->rank && v->base->rank &&
+	                sign * order_of(t->rank->median_ns, v->base->rank->median_ns) < 0;
+	struct unit_text ns;
+
+	if (unclear || (reversed && tied(v, t)))
+		return;
+	phrase_add(p, "%s %s%s: ", format_ns(max_u64(own, base) - min_u64(own, base), &ns),
+		sign < 0 ? "faster" : "slower", reversed ? " here, not in the ranking" : "");
+}
+
+/* The largest causes. */
+static void say_shares(struct phrase *p, const struct shares *shares)
+{
+	for (size_t i = 0; i < shares->count && i < 3; i++) {
+		if (i && share_size(shares->at[i].ns) < share_size(shares->total_ns) / 20)
+			break;
+		phrase_add(p, "%s", i ? ", " : "");
+		say_share(p, &shares->at[i], shares->total_ns);
+	}
+}
+
 static void say_target_costs(
 	const struct layout *l, const struct view *v, const struct target_view *t)
 {
-	const struct result_run *run = t->replay_run, *base = v->base->replay_run;
 	struct phrase p = {0};
 	struct shares shares;
-	struct unit_text ns;
 	char lead[80], name[64];
 
-	attribute_difference(&shares, run, base);
-	phrase_add(&p, "%s %s: ", format_ns(share_size(shares.total_ns), &ns),
-		shares.total_ns < 0 ? "faster" : "slower");
-	if (tied(v, t))
+	attribute_difference(&shares, t->replay_run, v->base->replay_run);
+	say_difference(&p, v, t);
+	if (tied(v, t) || !p.text[0])
 		phrase_add(&p, "within the noise");
-	for (size_t i = 0; i < shares.count && i < 3 && !tied(v, t); i++) {
-		if (i && share_size(shares.at[i].ns) < share_size(shares.total_ns) / 20)
-			break;
-		phrase_add(&p, "%s", i ? ", " : "");
-		say_share(&p, &shares.at[i], shares.total_ns);
-	}
+	else
+		say_shares(&p, &shares);
 	snprintf(lead, sizeof(lead), "%-*s  ", name_room(v), layout_short(t->target, 18, name));
 	layout_text(l, 4, lead, "%s", p.text);
 	shares_done(&shares);
@@ -198,8 +231,7 @@ static void say_error(const struct layout *l, const struct view *v)
 	double noise = real_noise(v);
 	struct phrase p = {0};
 
-	phrase_add(&p, "The paced replays predicted the real runs to %.1f %% on average",
-		100 * s.mean_error);
+	phrase_add(&p, "The paced replays were off by %.1f %% on average", 100 * s.mean_error);
 	if (s.count > 1)
 		phrase_add(&p, " (at worst %+.1f %%, %s)", 100 * s.worst->error, s.worst->target);
 	if (s.pairs_told)
@@ -207,7 +239,7 @@ static void say_error(const struct layout *l, const struct view *v)
 			" and put %zu of the %zu pair%s that the real runs can tell apart "
 			"in the right order",
 			s.pairs_right, s.pairs_told, s.pairs_told == 1 ? "" : "s");
-	if (!isnan(s.tau))
+	if (!isnan(s.tau) && s.pairs_told)
 		phrase_add(&p, " (rank agreement: Kendall's tau %.2f)", s.tau);
 	if (!s.pairs_told && s.count > 1)
 		phrase_add(&p, "; the real runs differ too little from each other to judge the "
@@ -220,7 +252,7 @@ static void say_error(const struct layout *l, const struct view *v)
 	double ratios = predict_ratio_error(v->results, v->base->target, "paced");
 	if (!isnan(ratios))
 		phrase_add(&p,
-			". How many times as long as %s the others take, they predicted to "
+			". In how many times as long as %s the others take, they were off by "
 			"%.1f %%",
 			v->base->target, 100 * ratios);
 	layout_text(l, 1, "3. ", "%s.", p.text);

@@ -210,8 +210,9 @@ static int execute(struct request *q, int argc, char **argv, struct error *err)
 static int run(const struct command *cmd, int argc, char **argv, struct error *err)
 {
 	static const char *const mode_names[] = {"both", "paced", "full", NULL};
-	/* Six rounds are the fewest that can agree beyond luck, see report/stats.h. */
-	struct request q = {.bench.targets.repeat = 6};
+	/* Six rounds are the fewest that can agree beyond luck, see report/stats.h; of an odd number
+	 * the median is a run, which can be taken apart. */
+	struct request q = {.bench.targets.repeat = 7};
 	unsigned order = ORDER_RESOURCE, engine = ENGINE_AUTO;
 	const struct opt opts[] = {
 		{"workload", 'w', OPT_STRING, &q.workload, "SPEC",

@@ -20,7 +20,7 @@ struct target_options {
 		{"label", 0, OPT_LIST, &(o)->labels, "NAME",                                       \
 			"name of the target in results; the first for the first --on, ..."},       \
 		{"repeat", 'n', OPT_NUMBER, &(o)->repeat, "N",                                     \
-			"rounds over all targets, A B C A B C (default 1, of bench 6)"},           \
+			"rounds over all targets, A B C A B C (default 1, of bench 7)"},           \
 		{"device", 0, OPT_STRING, &(o)->scratch.device, "DEV",                             \
 			"make the file systems here; else a loop device over a scratch file"},     \
 		{"size", 0, OPT_SIZE, &(o)->scratch.size, "SIZE",                                  \

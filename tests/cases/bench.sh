@@ -12,7 +12,7 @@ bench=("$FSREEL" bench --workload "$spec" --on ext4 --on xfs --repeat 2 --size 5
 
 expect 0 "${bench[@]}" -o out
 expect_text 'Against (ext4|xfs), by the critical path of the median paced replays' "$out"
-expect_text 'The paced replays predicted the real runs to' "$out"
+expect_text 'The paced replays were off by' "$out"
 expect_text 'captured on dir:.*: [0-9,]+ calls' "$err"
 expect_text 'real runs, round 2 of 2: xfs .*, ext4 ' "$err"
 [ "$out" = "$(<out/report.txt)" ] || fail "report.txt is not what was shown"

@@ -95,7 +95,7 @@ TEST(three_sentences)
 	char *text = report_of(r, &(struct report_options){0});
 	check_says(text, "ext4 is fastest: 1.05 s, the median of 5 real runs. That is certain");
 	check_says(text, "btrfs 2.00 s slower: fdatasync on the WAL +1.90 s (95 %)");
-	check_says(text, "predicted the real runs to 4.8 % on average");
+	check_says(text, "were off by 4.8 % on average");
 	check_says(text, "1 of the 1 pair that the real runs can tell apart");
 	check_says(text, "per sync 0.00 0 B 2.00 0 B 1.00");
 	check_silent(text, "\033[");
@@ -194,6 +194,59 @@ TEST(a_burst_in_one_round_is_no_difference)
 	check_says(text, "of each number the median over the rounds");
 	check_says(text, "ext4 real - 600 ");
 	check_silent(text, "On ext4 the replay made");
+	free(text);
+	results_free(r);
+}
+
+/* Two replays each: the faster of ext4's is faster than xfs's, but not their middle. */
+TEST(no_sign_that_the_medians_contradict)
+{
+	static const uint64_t ms[2][2] = {{900, 1500}, {1000, 1100}};
+	struct results *r = results_new();
+
+	for (unsigned i = 0; i < 4; i++) {
+		struct result_run *run = add_run(
+			r, i < 2 ? "ext4" : "xfs", RUN_REPLAY, "paced", ms[i / 2][i % 2] * MS);
+		result_run_class(run, "fsync", "wal")->critical_ns = run->elapsed_ns;
+		run->repeat = i % 2;
+	}
+	char *text = report_of(r, &(struct report_options){0});
+	check_says(text, "xfs is fastest: 1.05 s");
+	check_says(text, " ext4 within the noise");
+	check_silent(text, "faster:");
+	check_silent(text, "PREDICTED AGAINST MEASURED");
+	free(text);
+	results_free(r);
+}
+
+/* The replays say the opposite of the real runs. */
+TEST(a_reversed_prediction_is_called_so)
+{
+	struct results *r = results_new();
+
+	add_target(r, "ext4", 1000, 500);
+	add_target(r, "xfs", 3000, 500);
+	vec_each (run, &r->runs)
+		if (run->kind == RUN_REAL)
+			run->elapsed_ns = 4000 * MS - run->elapsed_ns;
+	char *text = report_of(r, &(struct report_options){0});
+	check_says(text, "ext4 2.00 s faster here, not in the ranking: ");
+	free(text);
+	results_free(r);
+}
+
+TEST(no_agreement_where_the_real_runs_are_alike)
+{
+	struct results *r = results_new();
+
+	add_target(r, "ext4", 1000, 500);
+	add_target(r, "xfs", 1000, 500);
+	r->runs.at[0].elapsed_ns += MS;
+	r->runs.at[2].elapsed_ns += MS;
+	r->runs.at[4].elapsed_ns += MS;
+	char *text = report_of(r, &(struct report_options){0});
+	check_says(text, "too little from each other to judge the order");
+	check_silent(text, "tau");
 	free(text);
 	results_free(r);
 }
