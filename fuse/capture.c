@@ -240,6 +240,16 @@ static int unmount(const struct capture *c, struct error *err)
 	return spawn_run(argv, NULL, err);
 }
 
+/* fusermount3 does not say why it failed; for an ordinary user a failure means busy. */
+static bool unmount_unused(const struct capture *c)
+{
+	const char *const argv[] = {"fusermount3", "-u", "-q", c->path, NULL};
+
+	if (!umount2(c->path, 0))
+		return true;
+	return errno == EPERM && !spawn_run(argv, NULL, NULL);
+}
+
 /* Requests that the application does not wait for (the release after a close) are still under way
  * when it has ended: let them be handled. */
 static void settle(struct capture *c)
@@ -260,11 +270,18 @@ static void write_leftovers(struct capture *c)
 	scope_leftovers(&w);
 }
 
+int capture_release(struct capture *c)
+{
+	settle(c);
+	c->released = unmount_unused(c);
+	return c->released ? 0 : -EBUSY;
+}
+
 int capture_unmount(struct capture *c, struct capture_stats *ret, struct error *err)
 {
-	if (c->pool)
+	if (c->pool && !c->released)
 		settle(c);
-	int r = unmount(c, err);
+	int r = c->released ? 0 : unmount(c, err);
 	pool_stop(c->pool);
 	write_leftovers(c);
 	if (ret)

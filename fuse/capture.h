@@ -45,7 +45,13 @@ int capture_mount(struct capture **ret, const struct capture_options *options, s
 /* Where the application must work. */
 const char *capture_path(const struct capture *c);
 
-/* Unmount, wait for the workers, free. The trace writer stays open. */
+/*
+ * Unmount if no process uses the mount any more: 0, or -EBUSY and all goes on. After 0 only
+ * capture_unmount() may follow.
+ */
+int capture_release(struct capture *c);
+
+/* Unmount, also under processes that still use it, wait for the workers, free. The trace writer stays open. */
 int capture_unmount(struct capture *c, struct capture_stats *ret, struct error *err);
 
 #endif

@@ -27,6 +27,7 @@ struct capture {
 	double timeout; /* of attributes and names in the kernel, seconds */
 	bool strip_direct;
 	bool mounted;
+	bool released; /* unmounted already, because nobody used it */
 	_Atomic uint64_t last_handle;
 	_Atomic uint64_t requests, events, joined, escapes;
 };

@@ -12,6 +12,7 @@
  */
 #include "capture-run.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -21,6 +22,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -30,7 +32,9 @@
 #include "cleanup.h"
 #include "clock.h"
 #include "interrupt.h"
+#include "io.h"
 #include "namespace.h"
+#include "progress.h"
 #include "spawn.h"
 #include "vec.h"
 
@@ -216,6 +220,55 @@ static int wait_child(struct recorder *rec)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+/* --- after the command --- */
+
+/* "name (pid)" of up to three processes that share this mount namespace with us, our own aside. */
+static void name_others(char *out, size_t size)
+{
+	auto_closedir DIR *all = opendir("/proc");
+	struct dirent *entry;
+	struct stat ours, ns;
+	int named = 0;
+
+	out[0] = '\0';
+	if (stat("/proc/self/ns/mnt", &ours))
+		return;
+	while (all && named < 3 && (entry = readdir(all))) {
+		auto_free char *ns_path = xasprintf("/proc/%s/ns/mnt", entry->d_name);
+		auto_free char *name_path = xasprintf("/proc/%s/comm", entry->d_name);
+		int pid = atoi(entry->d_name);
+		if (!pid || pid == getpid() || stat(ns_path, &ns) || ns.st_ino != ours.st_ino)
+			continue;
+		auto_free char *name = read_text(name_path);
+		if (!name)
+			continue;
+		size_t used = strlen(out);
+		snprintf(out + used, size - used, "%s%s (%d)", named++ ? ", " : ": ", name, pid);
+	}
+}
+
+/*
+ * The command has ended, but a process that it left behind may still work on the mount: a server in
+ * the background, say. Taking the mount away would fail its calls, so go on until nobody uses it.
+ */
+static void wait_for_others(struct recorder *rec)
+{
+	char others[128];
+
+	if (interrupted() || !capture_release(rec->capture))
+		return;
+	name_others(others, sizeof(others));
+	progress_note(
+		"fsreel: %s has ended, but processes still use %s%s; the capture goes on until "
+		"they end, or ^C ends it",
+		rec->job->command ? rec->job->command[0] : "the workload", rec->dir,
+		rec->job->mount ? "" : others);
+	while (!interrupted() && capture_release(rec->capture)) {
+		poll(NULL, 0, LOOK_INTERVAL_MS);
+		look_after_trace(rec);
+	}
+}
+
 /* --- the recorder --- */
 
 static struct capture_options options_of(const struct recorder *rec, struct trace_writer *w)
@@ -322,6 +375,8 @@ static int finish(struct recorder *rec, int r, struct error *err)
 		kill(rec->child, SIGKILL);
 		waitpid(rec->child, NULL, 0);
 	}
+	if (rec->capture && !r)
+		wait_for_others(rec);
 	if (rec->capture) {
 		int r2 = capture_unmount(rec->capture, &s->result.stats, next);
 		r = r ? r : r2;

@@ -25,14 +25,27 @@ for signal in INT TERM; do
 	expect 0 "$FSREEL" check t.reel
 done
 
-# A process left behind holds nothing up and reaches nothing any more.
-expect 0 "$FSREEL" capture -o t.reel --dir db -- sh -c 'said=$PWD/late && cd db
-	(sleep 0.6; echo late >late; echo $? >"$said") >/dev/null 2>&1 & touch started'
-expect 0 "$FSREEL" check t.reel
+# What the command leaves running keeps its directory, and is captured to its end.
+rm -rf left && mkdir left
+expect 0 "$FSREEL" capture -o left.reel --dir left -- \
+	sh -c 'cd left && { (sleep 1; echo late >late) & }'
+expect_text 'sh has ended, but processes still use .*left' "$err"
+[ "$(cat left/late)" = late ] || fail "what came late did not arrive"
+expect 0 "$FSREEL" dump left.reel
+expect_text 'write\(late' "$out"
+
+# Unless ^C ends the capture: then the process reaches nothing any more.
+rm -f left/late
+"$FSREEL" capture -o left.reel --dir left -- sh -c 'said=$PWD/said && cd left
+	(sleep 1; echo late >late; echo $? >"$said") >/dev/null 2>&1 & touch started' 2>err &
+until grep -q 'still use' err; do sleep 0.05; done
+kill -s TERM $!
+wait $! || true
+expect 0 "$FSREEL" check left.reel
 for _ in $(seq 50); do
-	[ -s late ] || sleep 0.1
+	[ -s said ] || sleep 0.1
 done
-[ ! -e db/late ] && [ "$(cat late)" != 0 ] || fail "written past the trace"
+[ ! -e left/late ] && [ "$(cat said)" != 0 ] || fail "written past the trace"
 
 # Links out of the directory are said.
 ln -s /etc/hostname db/out
