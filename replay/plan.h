@@ -54,11 +54,10 @@ struct step_args {
 enum step_bits {
 	STEP_BY_PATH = 1, /* by args->dir and args->name, not by handle */
 	STEP_SYNCS = 2,   /* waits for stable storage: fsync, O_DSYNC writes ... */
-	STEP_KEEPS = 4, /* takes a file's last name; `handle` becomes a descriptor to reach it by */
+	STEP_KEEPS = 4,   /* takes a file's last name; `handle` becomes a way to reach it still */
+	STEP_KEPT = 8,    /* on a file without a name, by what was kept of it in `handle` */
+	STEP_RACED = 16,  /* reads what no order of the trace explains: any count will do */
 	STEP_CACHED = 32, /* a page of a mapping: not by O_DIRECT, though its handle has it */
-	STEP_KEPT = 8, /* on a file without a name, by the descriptor that was kept in `handle` */
-	STEP_RACED =
-		16, /* read less or more than the order of the trace explains: any count will do */
 };
 
 struct step {

@@ -56,10 +56,7 @@ for trace in mix rollback; do
 		expect 0 "$FSREEL" replay $trace.reel --on dir:. --order $order --verify-state
 	done
 done
-# A refusal may have overlapped with the unlock before it, so a lock can be granted at last.
-"$FSREEL" replay wal.reel --size 400M "${on[@]}" --verify-state --json >wal.json || :
-! grep -q '"op": "(state)"' wal.json || fail "the final state differs"
-grep -q '"failure"' wal.json && ! grep -q '"failure": null' wal.json && fail "a replay failed"
+expect 0 "$FSREEL" replay wal.reel --size 400M "${on[@]}" --verify-state
 
 expect 0 "$FSREEL" replay rollback.reel --on dir:. --mode paced -o results.json
 expect_text '"mode": *"paced"' "$(cat results.json)"
