@@ -169,7 +169,7 @@ static void print_not_replayed(const struct layout *l, const struct view *v)
 		if (run->mapped_read || run->mapped_written)
 			layout_text(l, 2, "",
 				"Through mappings: %s read and %s written, which the replay does "
-			        "by "
+				"by "
 				"read and write.",
 				format_bytes(run->mapped_read, &text),
 				format_bytes(run->mapped_written, &more));
