@@ -31,3 +31,17 @@ json_t *json_text(const char *text)
 	/* What is left to refuse are overlong forms and surrogates. */
 	return value ? value : json_string("?");
 }
+
+char *shell_word(const char *word)
+{
+	if (*word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+					"0123456789_./:=,+-@%")])
+		return xstrdup(word);
+	char *out = xmalloc(4 * strlen(word) + 3), *p = out;
+	*p++ = '\'';
+	for (; *word; word++)
+		p = *word == '\'' ? stpcpy(p, "'\\''") : (*p = *word, p + 1);
+	*p++ = '\'';
+	*p = '\0';
+	return out;
+}

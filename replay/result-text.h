@@ -10,5 +10,7 @@
 char *clean_text(char *text);
 /* A JSON string of the cleaned text; null for NULL. */
 json_t *json_text(const char *text);
+/* One word of a command line as a shell would need it. Caller owns it. */
+char *shell_word(const char *word);
 
 #endif

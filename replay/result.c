@@ -102,21 +102,6 @@ struct results *results_new(void)
 	return r;
 }
 
-/* One word of a command line as a shell would need it. */
-static char *shell_word(const char *word)
-{
-	if (*word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-					"0123456789_./:=,+-@%")])
-		return xstrdup(word);
-	char *out = xmalloc(4 * strlen(word) + 3), *p = out;
-	*p++ = '\'';
-	for (; *word; word++)
-		p = *word == '\'' ? stpcpy(p, "'\\''") : (*p = *word, p + 1);
-	*p++ = '\'';
-	*p = '\0';
-	return out;
-}
-
 void results_command(struct results *r, int argc, char **argv)
 {
 	char *line = xstrdup("fsreel");

@@ -309,9 +309,10 @@ static void say_failures(const struct layout *l, const struct view *v)
 
 void section_headline(const struct layout *l, const struct view *v)
 {
-	const struct results *r = v->results;
+	const char *title = v->results->workload ? v->results->workload : "fsreel";
+	char name[64];
 
-	layout_heading(l, r->workload ? r->workload : "fsreel");
+	layout_heading(l, strlen(title) > l->width ? layout_short(title, 63, name) : title);
 	say_what_ran(l, v);
 	say_fastest(l, v);
 	say_costs(l, v);

@@ -8,6 +8,7 @@
 
 #include "cleanup.h"
 #include "interrupt.h"
+#include "result-text.h"
 #include "target-run.h"
 #include "vec.h"
 
@@ -99,14 +100,29 @@ int replay_on_target(struct replay_job *job, struct target *t, uint64_t repeat,
 	return 0;
 }
 
-/* Who captured it, what, and for which workload: the results say so too. */
+/* The words of the command as one line for a shell; NULL if META holds none. */
+static char *command_of(const json_t *meta)
+{
+	const json_t *words = json_object_get(meta, "command");
+	char *line = NULL;
+
+	for (size_t i = 0; i < json_array_size(words); i++) {
+		const char *text = json_string_value(json_array_get(words, i));
+		auto_free char *word = shell_word(text ? text : "?");
+		char *longer = xasprintf("%s%s%s", line ? line : "", line ? " " : "", word);
+		free(line);
+		line = longer;
+	}
+	return line ? clean_text(line) : NULL;
+}
+
+/* What was captured: the results say so too. */
 static void note_workload(struct results *results, const json_t *meta)
 {
 	const char *workload = json_string_value(json_object_get(meta, "workload"));
-	const char *command = json_string_value(json_object_get(meta, "command"));
 
-	if (!results->workload && (workload || command))
-		results->workload = xstrdup(workload ? workload : command);
+	if (!results->workload)
+		results->workload = workload ? xstrdup(workload) : command_of(meta);
 }
 
 int replay_open(

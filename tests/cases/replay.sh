@@ -77,3 +77,8 @@ cleanup_fn umount tiny
 expect 1 "$FSREEL" replay wal.reel --on dir:tiny
 expect_text 'FAILED: .*No space left' "$out"
 [ -z "$err" ] || fail "a complaint about a trace that is whole: $err"
+
+# A command of one's own is what the report is about.
+expect 0 "$FSREEL" replay mix.reel --on dir:. -o mine.json
+expect 0 "$FSREEL" report mine.json
+expect_text '^sh \.\./mix\.sh$' "$out"
