@@ -188,6 +188,7 @@ static const struct field trace_fields[] = {
 static const struct field results_fields[] = {
 	{"trace", FIELD_OBJECT, false, 0, .inner = trace_fields},
 	TEXT(struct results, workload),
+	TEXT(struct results, unfinished),
 	LIST_AS("runs", struct results, runs, run_fields),
 	LIST_AS("prediction", struct results, predictions, prediction_fields),
 	LIST_AS("ranking", struct results, ranking, rank_fields),

@@ -45,6 +45,7 @@ void results_free(struct results *r)
 	free(r->trace_path);
 	free(r->trace_sha256);
 	free(r->workload);
+	free(r->unfinished);
 	json_decref(r->environment);
 	vec_each (run, &r->runs)
 		result_run_done(run);

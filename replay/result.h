@@ -98,6 +98,8 @@ struct results {
 	char *trace_path, *trace_sha256;
 	uint64_t trace_events;
 	char *workload;      /* SPEC, or the command */
+	char *unfinished;    /* why runs are missing: "interrupted after 3 of 18 runs"; NULL if none
+	                      * are */
 	json_t *environment; /* host, kernel, CPUs, fsreel version, device, command line */
 	VEC(struct result_run) runs;
 	VEC(struct result_prediction) predictions;

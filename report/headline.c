@@ -313,6 +313,8 @@ void section_headline(const struct layout *l, const struct view *v)
 	char name[64];
 
 	layout_heading(l, strlen(title) > l->width ? layout_short(title, 63, name) : title);
+	if (v->results->unfinished)
+		layout_warning(l, 1, "", "unfinished: %s", v->results->unfinished);
 	say_what_ran(l, v);
 	say_fastest(l, v);
 	say_costs(l, v);

@@ -113,6 +113,7 @@ int results_merge(struct results *into, struct results *from, const char *path, 
 		if (!into->trace_sha256)
 			into->trace_events = from->trace_events;
 		take_if_missing(&into->workload, &from->workload);
+		take_if_missing(&into->unfinished, &from->unfinished);
 		take_if_missing(&into->trace_path, &from->trace_path);
 		take_if_missing(&into->trace_sha256, &from->trace_sha256);
 		rename_targets(into, from);

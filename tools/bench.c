@@ -33,6 +33,15 @@ static int check(void *data, struct error *err)
 	return b->workload.workload->check(b->workload.settings, target_path(b->source), err);
 }
 
+/* A part of the workload itself, which can be at fault. */
+static int do_part(struct bench *b, int (*part)(void *data, struct error *err), struct error *err)
+{
+	int r = child_run(part, b, NULL, err);
+
+	b->workload_failed = r < 0;
+	return r;
+}
+
 static void keep_capture(struct bench *b, const struct capture_result *c)
 {
 	json_t *capture = json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}", "target",
@@ -74,15 +83,17 @@ static int capture_steps(struct bench *b, struct error *err)
 	struct progress progress;
 
 	progress_start(&progress, "capture", 0);
-	int r = child_run(prepare, b, NULL, err);
+	int r = do_part(b, prepare, err);
 	if (!r)
 		r = target_settle(b->source, err);
-	if (!r)
+	if (!r) {
 		r = capture_run(&job, &result, err);
+		b->workload_failed = result.status || result.outcome.failures;
+	}
 	if (!r)
 		r = check_complete(b, &result, err);
 	if (!r)
-		r = child_run(check, b, NULL, err);
+		r = do_part(b, check, err);
 	progress_end(&progress);
 	if (!r)
 		keep_capture(b, &result);
@@ -233,4 +244,11 @@ int bench_real(struct bench *b, struct error *err)
 		rotate(&b->set);
 	}
 	return e;
+}
+
+size_t bench_runs(const struct bench *b)
+{
+	size_t kinds = 1 + (size_t)wants(b, MODE_PACED) + (size_t)wants(b, MODE_FULL);
+
+	return kinds * b->set.count * b->targets.repeat;
 }

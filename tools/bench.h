@@ -22,6 +22,7 @@ struct bench {
 	struct target *source; /* where the capture happens */
 	unsigned modes;        /* enum bench_modes */
 	struct replay_job replay;
+	bool workload_failed; /* in the capture */
 
 	/* What comes out. */
 	char *dir, *trace_path, *results_path, *prediction_path, *report_path;
@@ -33,5 +34,7 @@ int bench_capture(struct bench *b, struct error *err);
 /* Ends with the prediction written down, in a file that nothing touches afterwards. */
 int bench_replay(struct bench *b, struct error *err);
 int bench_real(struct bench *b, struct error *err);
+/* How many runs are planned. */
+size_t bench_runs(const struct bench *b);
 
 #endif

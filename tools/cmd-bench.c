@@ -10,6 +10,7 @@
 #include "bench.h"
 #include "cleanup.h"
 #include "cmd.h"
+#include "interrupt.h"
 #include "progress.h"
 #include "report.h"
 #include "terminal.h"
@@ -167,6 +168,26 @@ static int status_of(const struct results *r)
 	return EXIT_GOOD;
 }
 
+/* A workload that fails is no fault of the usage or the environment. */
+static int end_without_runs(const struct request *q, int failed, struct error *err)
+{
+	const struct bench *b = &q->bench;
+
+	if (!access(b->trace_path, F_OK))
+		error_wrap(err, "unfinished (the trace lies in %s)", b->dir);
+	if (!b->workload_failed || interrupted())
+		return failed;
+	fprintf(stderr, "fsreel bench: %s\n", err->text);
+	return EXIT_WRONG;
+}
+
+/* So that the report says it, here and wherever the results are read. */
+static void note_unfinished(struct bench *b, const struct error *why)
+{
+	b->results->unfinished = xasprintf("%s after %zu of %zu runs",
+		interrupted() ? "interrupted" : why->text, b->results->runs.count, bench_runs(b));
+}
+
 /* `failed`: how the phases ended. What there is by then is reported also when they failed. */
 static int finish(struct request *q, int failed, struct error *err)
 {
@@ -174,15 +195,16 @@ static int finish(struct request *q, int failed, struct error *err)
 	struct error report_error = {0};
 
 	if (!b->results->runs.count)
-		return access(b->trace_path, F_OK)
-		               ? failed
-		               : error_wrap(err, "unfinished (the trace lies in %s)", b->dir);
+		return end_without_runs(q, failed, err);
+	if (failed)
+		note_unfinished(b, err);
 	report_conclude(b->results);
 	int r = results_write(b->results, b->results_path, &report_error);
 	if (!r)
 		r = write_report(q, &report_error);
 	if (!r)
 		r = show_report(q, &report_error);
+	fflush(stdout); /* before what is said on the standard error */
 	if (failed)
 		return error_wrap(err, "unfinished (what there is lies in %s)", b->dir);
 	if (r) {

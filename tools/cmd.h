@@ -20,7 +20,8 @@ struct command {
 	const char *summary; /* one line */
 	/*
 	 * argv[0] is the command's name. Returns an exit status; a negative value means that `err`
-	 * was set, which main() prints as "fsreel NAME: ..." before it exits with EXIT_USAGE.
+	 * was set, which main() prints as "fsreel NAME: ..." before it exits with EXIT_USAGE, or after
+	 * a signal with 128 and its number.
 	 */
 	int (*run)(const struct command *cmd, int argc, char **argv, struct error *err);
 };

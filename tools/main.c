@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "cmd.h"
+#include "interrupt.h"
 #include "progress.h"
 #include "units.h"
 #include "vec.h"
@@ -158,9 +159,11 @@ static int run_main(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	int r = cmd->run(cmd, argc - 1, argv + 1, &err);
-	if (r < 0)
-		fprintf(stderr, "fsreel %s: %s\n", cmd->name, err.text);
-	return r < 0 ? EXIT_USAGE : r;
+	if (r >= 0)
+		return r;
+	fflush(stdout);
+	fprintf(stderr, "fsreel %s: %s\n", cmd->name, err.text);
+	return interrupted() ? 128 + interrupted() : EXIT_USAGE;
 }
 
 int main(int argc, char **argv)

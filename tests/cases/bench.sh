@@ -79,6 +79,17 @@ done
 kill -INT $!
 status=0
 wait $! || status=$?
-[ "$status" = 2 ] || fail "status $status after SIGINT"
+[ "$status" = 130 ] || fail "status $status after SIGINT"
 expect_text 'unfinished \(what there is lies in cut\): (.*: )?interrupted' "$(<cut.err)"
+[ "$(sed -n '3s/[0-9]* of/N of/p' cut.out)" = " unfinished: interrupted after N of 300 runs" ] ||
+	fail "the report does not say that it is unfinished: $(head -4 cut.out)"
+expect_text '^ unfinished: interrupted after' "$(<cut/report.txt)"
 expect 0 "$FSREEL" report cut/results.json
+expect_text '^ unfinished: interrupted after' "$out"
+expect 0 "$FSREEL" report --json cut/results.json
+expect_text '"unfinished": "interrupted after' "$out"
+
+# A workload that fails is told from bad usage, as 'run' tells it.
+expect 1 "$FSREEL" bench -o failed --repeat 1 --on dir:. --workload 'command:run=false'
+expect_text '^fsreel bench: capture: ' "$err"
+[ ! -e failed ] || fail "a directory was left"

@@ -34,6 +34,6 @@ done
 kill -TERM $pid
 status=0
 wait $pid || status=$?
-[ "$status" = 2 ] || fail "status $status after SIGTERM"
+[ "$status" = 143 ] || fail "status $status after SIGTERM"
 expect_text 'interrupted' "$(cat err)"
 ! kill -0 "$(cat mkfs.pid)" 2>/dev/null || fail "mkfs goes on"

@@ -50,6 +50,7 @@ static struct results *make_results(void)
 	r->trace_sha256 = xstrdup("00ff");
 	r->trace_events = 1234;
 	r->workload = xstrdup("sqlite-tpcb");
+	r->unfinished = xstrdup("interrupted after 2 of 9 runs");
 	return r;
 }
 
@@ -84,6 +85,7 @@ TEST(what_is_written_reads_back_the_same)
 		CHECK(!back->runs.at[1].device.valid);
 		CHECK(!back->runs.at[1].unsafe);
 		CHECK_EQ(back->runs.at[0].metric_value, 812.25);
+		CHECK_EQ(back->unfinished, "interrupted after 2 of 9 runs");
 		json_decref(a);
 		json_decref(b);
 	}
