@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* fsreel report: results files into a ranking, its causes and its trustworthiness. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "cleanup.h"
 #include "cmd.h"
 #include "merge.h"
 #include "report.h"
@@ -26,11 +29,23 @@ static struct results *group_of(const struct groups *g, const struct results *r)
 	return NULL;
 }
 
+/* What bench made is named by its directory, too. */
+static int read_one(struct results **ret, const char *path, struct error *err)
+{
+	auto_free char *inside = xasprintf("%s/results.json", path);
+	struct stat st;
+	bool dir = !stat(path, &st) && S_ISDIR(st.st_mode);
+
+	if (dir && access(inside, F_OK))
+		return error_set(err, ENOENT, "the directory %s holds no results.json", path);
+	return results_read(ret, dir ? inside : path, err);
+}
+
 static int read_all(struct groups *g, char **paths, struct error *err)
 {
 	for (; *paths; paths++) {
 		struct results *r = NULL;
-		int e = results_read(&r, *paths, err);
+		int e = read_one(&r, *paths, err);
 		if (e)
 			return e;
 		struct results *same = group_of(g, r);
@@ -113,7 +128,7 @@ static int run(const struct command *cmd, int argc, char **argv, struct error *e
 
 const struct command cmd_report = {
 	.name = "report",
-	.usage = "RESULTS.json... [OPTION...]",
+	.usage = "RESULTS.json|DIR... [OPTION...]",
 	.summary = "who is fastest, what makes the others slower, how good the prediction was",
 	.run = run,
 };

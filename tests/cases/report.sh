@@ -65,7 +65,11 @@ expect_text 'b.json holds replays of another trace' "$err"
 expect 2 "$FSREEL" report none.json
 expect_text 'cannot open none.json: No such file' "$err"
 expect 2 "$FSREEL" report .
-expect_text 'Is a directory' "$err"
+expect_text 'the directory . holds no results.json' "$err"
+mkdir bench
+cp ext4.json bench/results.json
+expect 0 "$FSREEL" report bench
+expect_text 'ext4 takes 1.00 s' "$out"
 expect 2 "$FSREEL" report "$FSREEL"
 expect_text 'is not a results file of fsreel' "$err"
 sed 's/"count":9/"count":-9/' ext4.json >bad.json
