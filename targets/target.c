@@ -88,6 +88,13 @@ static int parse_type(struct target *t, struct error *err)
 
 	if (*options)
 		*options++ = '\0';
+	if (strchr(copy, '/'))
+		return error_set(
+			err, EINVAL, "'%s' is no file system; did you mean dir:%s?", copy, t->spec);
+	if (strchr(copy, ','))
+		return error_set(err, EINVAL,
+			"%s: a list of types takes no options; give each target its own --on",
+			t->spec);
 	t->type = fs_type_find(copy, err);
 	if (!t->type)
 		return -EINVAL;
@@ -206,8 +213,9 @@ static int make_file_system(const struct target *t, const struct scratch *s, str
 	char *rest = words;
 
 	if (s->size < (uint64_t)type->min_mib << 20)
-		return error_set(err, ENOSPC, "%s needs a device of %u MiB, this one has %s",
-			type->name, type->min_mib, format_bytes(s->size, &have));
+		return error_set(err, ENOSPC, "%s needs %u MiB, %s has %s%s", type->name,
+			type->min_mib, s->file < 0 ? s->path : "the scratch file",
+			format_bytes(s->size, &have), s->file < 0 ? "" : "; give a larger --size");
 	for (char *word = strsep(&rest, " "); word; word = strsep(&rest, " "))
 		if (*word)
 			vec_push(&argv, word);
@@ -478,8 +486,22 @@ const char *target_unsafe(const struct target *t)
 	return why;
 }
 
+/* In one line: what is missing, who may make it, what is worth knowing. */
+static char *remark_on(const struct fs_type *type, const char *missing)
+{
+	auto_free char *hurdle = missing ? xstrdup(missing)
+	                         : mounting_allowed()
+	                                 ? NULL
+	                                 : xasprintf("run as root%s, or use dir:PATH",
+						   geteuid() ? "" : " with CAP_SYS_ADMIN");
+
+	return xasprintf("%s%s%s", hurdle ? hurdle : "", hurdle && type->note ? "; " : "",
+		type->note ? type->note : "");
+}
+
 struct table *targets_table(void)
 {
+	const char *here = mounting_allowed() ? "yes" : "root";
 	struct table *table = table_new();
 
 	table_column(table, "TARGET", "target", TABLE_LEFT);
@@ -491,12 +513,12 @@ struct table *targets_table(void)
 		const struct fs_type *type = &fs_types[i];
 		auto_free char *missing = fs_type_missing(type);
 		table_text(table, "%s", type->name);
-		table_value(table, json_boolean(!missing), "%s", missing ? "no" : "yes");
+		auto_free char *remark = remark_on(type, missing);
+		table_value(table, json_boolean(!missing), "%s", missing ? "no" : here);
 		table_text(table, "%s", type->mkfs ? type->mkfs : "-");
 		table_value(
 			table, json_integer((json_int_t)type->min_mib << 20), "%uM", type->min_mib);
-		table_text(table, "%s%s%s", missing ? missing : "",
-			missing && type->note ? "; " : "", type->note ? type->note : "");
+		table_text(table, "%s", remark);
 	}
 	table_text(table, "dir:PATH");
 	table_value(table, json_true(), "yes");

@@ -111,6 +111,8 @@ static enum state check_loop(struct text *text)
 
 	if (fd >= 0)
 		return say(text, OK, "/dev/loop-control");
+	if (errno == EACCES || errno == EPERM)
+		return say(text, LIMITED, "/dev/loop-control: only root may use it");
 	return say(text, LIMITED,
 		"/dev/loop-control: %s; file systems need --device, or 'modprobe "
 		"loop'",

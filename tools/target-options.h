@@ -16,7 +16,8 @@ struct target_options {
 /* Rows for a command's table: `const struct opt opts[] = {..., TARGET_OPTIONS(&o)};` */
 #define TARGET_OPTIONS(o)                                                                          \
 	{"on", 't', OPT_LIST, &(o)->on, "TARGET",                                                  \
-		"TYPE[:MOUNT-OPTIONS[:MKFS-OPTIONS]] or dir:PATH; repeatable, or TYPE,TYPE"},      \
+		"TYPE[:MOUNT-OPTIONS[:MKFS-OPTIONS]], dir:PATH, or types alone: TYPE,TYPE; "       \
+		"repeatable"},                                                                     \
 		{"label", 0, OPT_LIST, &(o)->labels, "NAME",                                       \
 			"name of the target in results; the first for the first --on, ..."},       \
 		{"repeat", 'n', OPT_NUMBER, &(o)->repeat, "N",                                     \

@@ -34,6 +34,8 @@ chmod 700 mine
 expect 2 as_nobody run --workload sqlite-tpcb --on "dir:$PWD/mine"
 expect_text 'cannot write there' "$err"
 expect 0 as_nobody targets
+expect_text '^ext4 +root .*run as root, or use dir:PATH' "$out"
 expect 0 as_nobody workloads
 as_nobody doctor >report || [ $? = 1 ] || fail "doctor"
 expect_text 'privilege +limited' "$(cat report)"
+! grep '^loop.*modprobe' report || fail "advice that only helps root"

@@ -59,10 +59,12 @@ refused 'mkfs.ext4 failed.*invalid option' 'ext4::--nonsense'
 refused 'mkfs.ext3 failed.*journal.*too big' 'ext3::-J size=4000'
 refused "did you mean 'ext4'" exf4
 refused 'No such file' dir:/no/such/place
+refused 'did you mean dir:/var/tmp\?' /var/tmp
+refused 'each target its own --on' ext4,xfs:noatime
 if [[ " ${here[*]} " = *' xfs '* ]]; then
 	refused "Unknown parameter 'nobarrier'" xfs:nobarrier
 	expect 2 "$FSREEL" run --workload "$spec" --size 64M --on xfs
-	expect_text 'xfs needs a device of 300 MiB, this one has 64.0 MiB' "$err"
+	expect_text 'xfs needs 300 MiB, the scratch file has 64.0 MiB; give a larger --size' "$err"
 fi
 if [[ " ${here[*]} " = *' btrfs '* ]]; then
 	run_on btrfs
