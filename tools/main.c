@@ -143,6 +143,12 @@ static int run_main(int argc, char **argv)
 		print_commands(stderr);
 		return EXIT_USAGE;
 	}
+	/* "help COMMAND" is "COMMAND --help". */
+	char option[] = "--help", *help[] = {argv[0], argv[2], option, NULL};
+	if (argc > 2 && !strcmp(argv[1], "help")) {
+		argv = help;
+		argc = 3;
+	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
 		print_commands(stdout);
 		return EXIT_GOOD;

@@ -12,6 +12,9 @@ for command in $commands; do
 	expect 0 "$FSREEL" "$command" --help
 	expect_text "^usage: fsreel $command" "$out"
 	[ -z "$err" ] || fail "$command --help writes to stderr: $err"
+	help=$out
+	expect 0 "$FSREEL" help "$command"
+	[ "$out" = "$help" ] || fail "help $command is not $command --help: $out"
 	expect 2 "$FSREEL" "$command" --no-such-option
 	expect_text '--no-such-option' "$err"
 	[ "$(wc -l <<<"$err")" = 1 ] || fail "$command: not one line: $err"
@@ -20,6 +23,8 @@ done
 
 expect 2 "$FSREEL"
 expect 2 "$FSREEL" opsy
+expect_text "did you mean 'ops'" "$err"
+expect 2 "$FSREEL" help opsy
 expect_text "did you mean 'ops'" "$err"
 
 # Output that does not arrive is an error, be it full or closed.
