@@ -95,6 +95,14 @@ const char *format_count(uint64_t n, struct unit_text *out)
 	return out->text;
 }
 
+const char *format_things(uint64_t n, const char *one, struct unit_text *out)
+{
+	size_t used = strlen(format_count(n, out));
+
+	snprintf(out->text + used, sizeof(out->text) - used, " %s%s", one, n == 1 ? "" : "s");
+	return out->text;
+}
+
 /* Levenshtein distance of two short words. */
 static size_t edit_distance(const char *a, const char *b)
 {

@@ -18,6 +18,8 @@ struct unit_text {
 const char *format_ns(uint64_t ns, struct unit_text *out);       /* "12.3 us", "4.56 s" */
 const char *format_bytes(uint64_t bytes, struct unit_text *out); /* "1.5 MiB" */
 const char *format_count(uint64_t n, struct unit_text *out);     /* "1,234,567" */
+/* "1 event", "1,234 events": `one` is a short word that takes an s. */
+const char *format_things(uint64_t n, const char *one, struct unit_text *out);
 
 /* The element of `names` nearest to `word` if it is near enough to be a typing error, else NULL.
  * names[i] are read at base + i * stride as `const char *`. */

@@ -285,8 +285,9 @@ static void say_what_ran(const struct layout *l, const struct view *v)
 		paced += run->kind == RUN_REPLAY && !strcmp(run->mode, "paced");
 		other += run->kind == RUN_REPLAY && strcmp(run->mode, "paced") != 0;
 	}
-	layout_text(l, 1, "", "%zu target%s: %zu real runs, %zu paced and %zu full-speed replays",
-		v->targets.count, v->targets.count == 1 ? "" : "s", real, paced, other);
+	layout_text(l, 1, "", "%zu target%s: %zu real run%s, %zu paced and %zu full-speed replay%s",
+		v->targets.count, v->targets.count == 1 ? "" : "s", real, real == 1 ? "" : "s",
+		paced, other, other == 1 ? "" : "s");
 }
 
 static void say_failures(const struct layout *l, const struct view *v)

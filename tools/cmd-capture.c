@@ -82,17 +82,18 @@ static void print_faults(const struct capture_job *job, const struct capture_res
 static void print_summary(const struct capture_job *job, const struct capture_result *res)
 {
 	const struct trace_totals *t = &res->totals;
-	struct unit_text a, b, c;
+	struct unit_text a, b, c, d;
 
 	if (!job->trace) {
-		progress_note("fsreel: %s requests passed through, nothing logged",
-			format_count(res->stats.requests, &a));
+		progress_note("fsreel: %s passed through, nothing logged",
+			format_things(res->stats.requests, "request", &a));
 		return;
 	}
-	progress_note("fsreel: %s: %s events, %s (%.1f bytes/event), %" PRIu64 " threads, %s",
-		job->trace, format_count(t->events, &a), format_bytes(t->file_bytes, &b),
+	progress_note("fsreel: %s: %s, %s (%.1f bytes/event), %s, %s", job->trace,
+		format_things(t->events, "event", &a), format_bytes(t->file_bytes, &b),
 		t->events ? (double)t->file_bytes / (double)t->events : 0.0,
-		t->threads - min_u64(t->threads, 1), format_ns(t->elapsed_ns, &c));
+		format_things(t->threads - min_u64(t->threads, 1), "thread", &d),
+		format_ns(t->elapsed_ns, &c));
 	if (!res->stats.allow_mmap)
 		progress_note("fsreel: this kernel cannot map files shared on direct I/O; only "
 			      "*-shm files could be mapped");

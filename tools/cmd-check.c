@@ -93,8 +93,9 @@ static int check(struct check *c, struct error *err)
 	}
 	const struct trace_health *h = trace_reader_health(c->reader);
 	wrong += health_print(h, stdout);
-	printf("%s: %s events, %s entries in the starting state\n", wrong ? "bad" : "good",
-		format_count(h->events, &events), format_count(c->entries, &entries));
+	printf("%s: %s, %s %s in the starting state\n", wrong ? "bad" : "good",
+		format_things(h->events, "event", &events), format_count(c->entries, &entries),
+		c->entries == 1 ? "entry" : "entries");
 	return wrong ? EXIT_WRONG : EXIT_GOOD;
 }
 

@@ -291,10 +291,11 @@ static void show_meta(const struct stats *s, const char *title, const char *key)
 static void show_text(const struct stats *s)
 {
 	const struct trace_health *h = trace_reader_health(s->reader);
-	struct unit_text events, bytes, elapsed, entries;
+	struct unit_text events, bytes, elapsed, entries, threads;
 
-	printf("events     %s in %s by %zu threads\n", format_count(h->events, &events),
-		format_ns(s->elapsed_ns, &elapsed), trace_reader_threads(s->reader) - 1);
+	printf("events     %s in %s by %s\n", format_count(h->events, &events),
+		format_ns(s->elapsed_ns, &elapsed),
+		format_things(trace_reader_threads(s->reader) - 1, "thread", &threads));
 	printf("size       %s, %.2f bytes an event\n", format_bytes(s->file_bytes, &bytes),
 		bytes_per_event(s));
 	printf("at start   %s files and directories\n", format_count(s->entries, &entries));

@@ -92,6 +92,9 @@ TEST(bytes_and_counts)
 	CHECK_EQ(format_count(999, &t), "999");
 	CHECK_EQ(format_count(1000, &t), "1,000");
 	CHECK_EQ(format_count(1234567, &t), "1,234,567");
+	CHECK_EQ(format_things(0, "event", &t), "0 events");
+	CHECK_EQ(format_things(1, "event", &t), "1 event");
+	CHECK_EQ(format_things(1234, "event", &t), "1,234 events");
 	CHECK_EQ(format_count(UINT64_MAX, &t), "18,446,744,073,709,551,615");
 }
 
