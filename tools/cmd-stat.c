@@ -246,6 +246,7 @@ static void show_ops(const struct stats *s)
 	}
 	table_print(t, stdout);
 	table_free(t);
+	puts("BY KERNEL: made by the kernel for itself; in no other column, and not replayed.");
 }
 
 static void show_classes(const struct stats *s)
