@@ -116,3 +116,9 @@ void results_command(struct results *r, int argc, char **argv)
 	json_object_set_new(r->environment, "command", json_text(line));
 	free(line);
 }
+
+void results_unfinished(struct results *r, const char *why, size_t planned)
+{
+	free(r->unfinished);
+	r->unfinished = xasprintf("%s after %zu of %zu runs", why, r->runs.count, planned);
+}

@@ -116,6 +116,9 @@ void results_free(struct results *r);
 /* Put the command line into the environment. */
 void results_command(struct results *r, int argc, char **argv);
 
+/* Only some of the `planned` runs are there, because of `why`. */
+void results_unfinished(struct results *r, const char *why, size_t planned);
+
 /* Can `path` be written? Asked before the work that leads to results. */
 int results_writable(const char *path, struct error *err);
 /* Write to a temporary file beside `path` and rename: readers see the old file or the new one. What

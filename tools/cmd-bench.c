@@ -181,13 +181,6 @@ static int end_without_runs(const struct request *q, int failed, struct error *e
 	return EXIT_WRONG;
 }
 
-/* So that the report says it, here and wherever the results are read. */
-static void note_unfinished(struct bench *b, const struct error *why)
-{
-	b->results->unfinished = xasprintf("%s after %zu of %zu runs",
-		interrupted() ? "interrupted" : why->text, b->results->runs.count, bench_runs(b));
-}
-
 /* `failed`: how the phases ended. What there is by then is reported also when they failed. */
 static int finish(struct request *q, int failed, struct error *err)
 {
@@ -197,7 +190,8 @@ static int finish(struct request *q, int failed, struct error *err)
 	if (!b->results->runs.count)
 		return end_without_runs(q, failed, err);
 	if (failed)
-		note_unfinished(b, err);
+		results_unfinished(
+			b->results, interrupted() ? "interrupted" : err->text, bench_runs(b));
 	report_conclude(b->results);
 	int r = results_write(b->results, b->results_path, &report_error);
 	if (!r)

@@ -8,6 +8,7 @@
 
 #include "cleanup.h"
 #include "cmd.h"
+#include "interrupt.h"
 #include "run-real.h"
 #include "table.h"
 #include "target-options.h"
@@ -186,6 +187,17 @@ static int finish(struct job *job)
 	return EXIT_GOOD;
 }
 
+/* What is there says that it is not all. */
+static int give_up(struct job *job, int r, const struct error *err)
+{
+	if (job->output && job->results->runs.count) {
+		results_unfinished(job->results, interrupted() ? "interrupted" : err->text,
+			job->set.count * job->targets.repeat);
+		results_write(job->results, job->output, NULL);
+	}
+	return r;
+}
+
 static int execute(struct job *job, int argc, char **argv, struct error *err)
 {
 	if (!job->workload)
@@ -206,7 +218,7 @@ static int execute(struct job *job, int argc, char **argv, struct error *err)
 		json_object_set_new(
 			job->results->environment, "device", scratch_json(job->set.scratch));
 	r = target_set_each(&job->set, job->targets.repeat, visit, job, err);
-	return r < 0 ? r : finish(job);
+	return r < 0 ? give_up(job, r, err) : finish(job);
 }
 
 static int run(const struct command *cmd, int argc, char **argv, struct error *err)

@@ -53,3 +53,17 @@ for signal in INT TERM KILL; do
 	# What lies in the user's directory can only stay when nothing can be done any more.
 	[ $signal = KILL ] || [ -z "$(ls -A here)" ] || fail "left in dir: after SIG$signal: $(ls here)"
 done
+
+# The runs that ended are kept, and say that there are more.
+"$FSREEL" run --workload sqlite-tpcb:transactions=20,accounts=100 --on "dir:$PWD/here" --repeat 5000 \
+	-o some.json >out 2>err &
+for _ in $(seq 200); do
+	[ -e some.json ] && break
+	sleep 0.05
+done
+kill -INT $!
+status=0
+wait $! || status=$?
+[ "$status" = 130 ] || fail "status $status after SIGINT: $(cat err)"
+expect 0 "$FSREEL" report some.json
+expect_text '^ unfinished: interrupted after [0-9]+ of 5000 runs' "$out"
