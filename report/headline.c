@@ -242,8 +242,8 @@ static void say_error(const struct layout *l, const struct view *v)
 	if (!isnan(s.tau) && s.pairs_told)
 		phrase_add(&p, " (rank agreement: Kendall's tau %.2f)", s.tau);
 	if (!s.pairs_told && s.count > 1)
-		phrase_add(&p, "; the real runs differ too little from each other to judge the "
-			       "order");
+		phrase_add(&p, "; the real runs cannot tell the targets apart for certain, so the "
+			       "order is not judged");
 	if (noise > s.mean_error)
 		phrase_add(&p,
 			". Repeats of the real runs differ by up to %.0f %%, so a smaller "
