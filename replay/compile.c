@@ -710,7 +710,6 @@ int compiler_new(struct compiler **ret, struct trace_reader *trace,
 
 	c->trace = trace;
 	c->options = options;
-	c->call_cpu_ns = meta_ns(trace, "client_cpu_ns");
 	c->kib_cpu_ns = meta_ns(trace, "client_cpu_ns_per_kib");
 	c->scene = scene_new();
 	slots_init(&c->slots, c->scene, files);
@@ -721,6 +720,7 @@ int compiler_new(struct compiler **ret, struct trace_reader *trace,
 		compiler_free(c);
 		return r;
 	}
+	c->call_cpu_ns = think_call_cost(&c->survey.think, meta_ns(trace, "client_cpu_ns"));
 	c->ordering.deps = deps_new(options->order, c->survey.lane_count, window);
 	c->ordering.scene = c->scene;
 	c->ordering.slots = &c->slots;

@@ -97,12 +97,22 @@ static void look_for_orphans(struct survey *s, const struct event *ev)
 	}
 }
 
+static void look_at_cpu(struct survey *s, const struct event *ev)
+{
+	struct thread_lanes *t = &s->threads.at[ev->thread];
+
+	if (t->latest && ev->cpu_ns)
+		think_note(&s->think, t->latest, ev->cpu_ns);
+	t->latest = ev->op;
+}
+
 static int survey_event(struct survey *s, const struct event *ev, struct error *err)
 {
 	s->events++;
 	int r = thread_at(s, ev, err);
 	if (r < 0)
 		return r;
+	look_at_cpu(s, ev);
 	if (!survey_is_step(ev)) {
 		s->flushes += ev->op == OP_flush;
 		s->derived += ev->op != OP_flush;
@@ -238,4 +248,5 @@ void survey_done(struct survey *s)
 	map_free(&s->unlinked);
 	map_free(&s->orphans);
 	map_free(&s->cut);
+	think_done(&s->think);
 }

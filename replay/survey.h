@@ -13,6 +13,7 @@
 #include "event.h"
 #include "map.h"
 #include "reader.h"
+#include "think.h"
 #include "vec.h"
 
 /* The lanes of one thread, in use from its first call to its last. */
@@ -22,6 +23,7 @@ struct thread_lanes {
 	VEC(uint32_t) lanes; /* of the plan; as many as `ends` had in the survey */
 	uint64_t cpu_ns;     /* used by the plan: CPU time since its last step began */
 	uint64_t carried;    /* bytes that its latest call read or wrote */
+	enum op latest;      /* in the survey: its latest call; 0 = none yet */
 };
 
 struct survey {
@@ -38,6 +40,7 @@ struct survey {
 		orphans; /* those that were used by path after that: they may have no name any more */
 	struct map cut; /* files that are emptied or given another size somewhere */
 	bool knows_cpu; /* CPU times were captured */
+	struct think think;
 	uint32_t lane_count;
 	VEC(struct thread_lanes) threads; /* by thread of the trace */
 };
