@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "units.h"
 #include "vec.h"
 
 struct column {
@@ -94,6 +95,32 @@ void table_value(struct table *t, json_t *value, const char *fmt, ...)
 void table_indent(struct table *t, int columns)
 {
 	t->indent = columns;
+}
+
+static void table_known(struct table *t, bool known, uint64_t n, const char *text)
+{
+	table_value(t, known ? json_integer((json_int_t)n) : json_null(), "%s", known ? text : "-");
+}
+
+void table_ns(struct table *t, uint64_t ns)
+{
+	struct unit_text text;
+
+	table_known(t, true, ns, format_ns(ns, &text));
+}
+
+void table_count(struct table *t, bool known, uint64_t n)
+{
+	struct unit_text text;
+
+	table_known(t, known, n, format_count(n, &text));
+}
+
+void table_bytes(struct table *t, bool known, uint64_t n)
+{
+	struct unit_text text;
+
+	table_known(t, known, n, format_bytes(n, &text));
 }
 
 /* Terminal columns of a UTF-8 string: every byte that does not continue a character. */

@@ -21,6 +21,10 @@ void table_column(struct table *t, const char *title, const char *key, enum tabl
 void table_text(struct table *t, const char *fmt, ...) attr_printf(2, 3);
 /* A number: `fmt` is how people see it, `value` (stolen) is what JSON says. */
 void table_value(struct table *t, json_t *value, const char *fmt, ...) attr_printf(3, 4);
+/* A time, a count, a size; people see it with its unit. Not known: "-", and null in JSON. */
+void table_ns(struct table *t, uint64_t ns);
+void table_count(struct table *t, bool known, uint64_t n);
+void table_bytes(struct table *t, bool known, uint64_t n);
 
 /* Print it this many columns to the right; 0 by default. */
 void table_indent(struct table *t, int columns);

@@ -7,11 +7,10 @@
 
 #include "cleanup.h"
 #include "cmd.h"
-#include "interrupt.h"
 #include "replay-run.h"
 #include "table.h"
 #include "target-options.h"
-#include "units.h"
+#include "target-run.h"
 #include "vec.h"
 
 struct job {
@@ -58,33 +57,6 @@ static struct table *runs_table(void)
 	return t;
 }
 
-static void time_cell(struct table *t, uint64_t ns)
-{
-	struct unit_text text;
-
-	table_value(t, json_integer((json_int_t)ns), "%s", format_ns(ns, &text));
-}
-
-static void count_cell(struct table *t, bool known, uint64_t n)
-{
-	struct unit_text text;
-
-	if (known)
-		table_value(t, json_integer((json_int_t)n), "%s", format_count(n, &text));
-	else
-		table_value(t, json_null(), "-");
-}
-
-static void bytes_cell(struct table *t, bool known, uint64_t n)
-{
-	struct unit_text text;
-
-	if (known)
-		table_value(t, json_integer((json_int_t)n), "%s", format_bytes(n, &text));
-	else
-		table_value(t, json_null(), "-");
-}
-
 static uint64_t rate_of(const struct result_run *run)
 {
 	if (!run->elapsed_ns)
@@ -96,17 +68,17 @@ static void runs_row(struct table *t, const struct result_run *run)
 {
 	table_text(t, "%s", run->target);
 	table_value(t, json_integer((json_int_t)run->repeat), "%" PRIu64, run->repeat + 1);
-	time_cell(t, run->elapsed_ns);
-	count_cell(t, true, run->operations);
-	count_cell(t, true, rate_of(run));
-	count_cell(t, true, run->syncs);
-	time_cell(t, run->cpu_ns);
-	time_cell(t, run->settle_ns);
-	count_cell(t, run->device.valid, run->device.writes);
-	bytes_cell(t, run->device.valid, run->device.write_bytes);
-	count_cell(t, run->device.valid, run->device.flushes);
-	count_cell(t, run->device.valid && run->device.commits, run->device.commits);
-	count_cell(t, true, run->divergences);
+	table_ns(t, run->elapsed_ns);
+	table_count(t, true, run->operations);
+	table_count(t, true, rate_of(run));
+	table_count(t, true, run->syncs);
+	table_ns(t, run->cpu_ns);
+	table_ns(t, run->settle_ns);
+	table_count(t, run->device.valid, run->device.writes);
+	table_bytes(t, run->device.valid, run->device.write_bytes);
+	table_count(t, run->device.valid, run->device.flushes);
+	table_count(t, run->device.valid && run->device.commits, run->device.commits);
+	table_count(t, true, run->divergences);
 }
 
 /* What is wrong, target by target, in words. */
@@ -151,17 +123,6 @@ static int finish(struct job *job)
 	return complaint || !all_good(job) ? EXIT_WRONG : EXIT_GOOD;
 }
 
-/* What is there says that it is not all. */
-static int give_up(struct job *job, int r, const struct error *err)
-{
-	if (job->output && job->results->runs.count) {
-		results_unfinished(job->results, interrupted() ? "interrupted" : err->text,
-			job->set.count * job->targets.repeat);
-		results_write(job->results, job->output, NULL);
-	}
-	return r;
-}
-
 static int execute(struct job *job, int argc, char **argv, const char *trace, struct error *err)
 {
 	job->results = results_new();
@@ -177,7 +138,10 @@ static int execute(struct job *job, int argc, char **argv, const char *trace, st
 		json_object_set_new(
 			job->results->environment, "device", scratch_json(job->set.scratch));
 	r = target_set_each(&job->set, job->targets.repeat, visit, job, err);
-	return r < 0 ? give_up(job, r, err) : finish(job);
+	if (r < 0)
+		target_runs_unfinished(
+			job->results, job->output, job->set.count * job->targets.repeat, err);
+	return r < 0 ? r : finish(job);
 }
 
 static int run(const struct command *cmd, int argc, char **argv, struct error *err)

@@ -8,11 +8,10 @@
 
 #include "cleanup.h"
 #include "cmd.h"
-#include "interrupt.h"
 #include "run-real.h"
 #include "table.h"
 #include "target-options.h"
-#include "units.h"
+#include "target-run.h"
 #include "vec.h"
 
 struct job {
@@ -101,26 +100,11 @@ static struct table *summary_table(const struct result_run *any)
 	return t;
 }
 
-static void time_cell(struct table *t, uint64_t ns)
-{
-	struct unit_text text;
-
-	table_value(t, json_integer((json_int_t)ns), "%s", format_ns(ns, &text));
-}
-
 static void device_cells(struct table *t, const struct blockstat *d)
 {
-	struct unit_text text;
-
-	if (!d->valid) {
-		for (unsigned i = 0; i < 3; i++)
-			table_value(t, json_null(), "-");
-		return;
-	}
-	table_value(t, json_integer((json_int_t)d->writes), "%s", format_count(d->writes, &text));
-	table_value(t, json_integer((json_int_t)d->write_bytes), "%s",
-		format_bytes(d->write_bytes, &text));
-	table_value(t, json_integer((json_int_t)d->flushes), "%s", format_count(d->flushes, &text));
+	table_count(t, d->valid, d->writes);
+	table_bytes(t, d->valid, d->write_bytes);
+	table_count(t, d->valid, d->flushes);
 }
 
 static void summary_row(struct table *t, const char *target, const struct middle *m)
@@ -139,10 +123,10 @@ static void summary_row(struct table *t, const char *target, const struct middle
 		table_text(t, "%.0f..%.0f", m->low, m->high);
 	else
 		table_text(t, "-");
-	time_cell(t, m->run->elapsed_ns);
-	time_cell(t, c->p50_ns);
-	time_cell(t, c->p99_ns);
-	time_cell(t, m->run->cpu_ns);
+	table_ns(t, m->run->elapsed_ns);
+	table_ns(t, c->p50_ns);
+	table_ns(t, c->p99_ns);
+	table_ns(t, m->run->cpu_ns);
 	device_cells(t, &m->run->device);
 	table_text(t, "%s%s", m->failed ? "some runs FAILED " : "",
 		m->run->unsafe ? "not crash-safe" : "");
@@ -187,17 +171,6 @@ static int finish(struct job *job)
 	return EXIT_GOOD;
 }
 
-/* What is there says that it is not all. */
-static int give_up(struct job *job, int r, const struct error *err)
-{
-	if (job->output && job->results->runs.count) {
-		results_unfinished(job->results, interrupted() ? "interrupted" : err->text,
-			job->set.count * job->targets.repeat);
-		results_write(job->results, job->output, NULL);
-	}
-	return r;
-}
-
 static int execute(struct job *job, int argc, char **argv, struct error *err)
 {
 	if (!job->workload)
@@ -218,7 +191,10 @@ static int execute(struct job *job, int argc, char **argv, struct error *err)
 		json_object_set_new(
 			job->results->environment, "device", scratch_json(job->set.scratch));
 	r = target_set_each(&job->set, job->targets.repeat, visit, job, err);
-	return r < 0 ? give_up(job, r, err) : finish(job);
+	if (r < 0)
+		target_runs_unfinished(
+			job->results, job->output, job->set.count * job->targets.repeat, err);
+	return r < 0 ? r : finish(job);
 }
 
 static int run(const struct command *cmd, int argc, char **argv, struct error *err)

@@ -2,6 +2,7 @@
 #include "target-run.h"
 
 #include "clock.h"
+#include "interrupt.h"
 #include "vec.h"
 
 void target_run_begin(
@@ -34,4 +35,13 @@ int target_run_end(struct target_run *m, struct error *err)
 	target_counters(m->target, &after);
 	m->run->device = blockstat_since(&after, &m->before);
 	return r;
+}
+
+void target_runs_unfinished(
+	struct results *results, const char *output, uint64_t planned, const struct error *why)
+{
+	if (!output || !results->runs.count)
+		return;
+	results_unfinished(results, interrupted() ? "interrupted" : why->text, planned);
+	results_write(results, output, NULL);
 }

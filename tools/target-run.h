@@ -21,4 +21,9 @@ int target_run_settle(struct target_run *m, struct error *err);
 /* Right after the run: time a syncfs (settle_ns) and read the counters, which so hold all it wrote. */
 int target_run_end(struct target_run *m, struct error *err);
 
+/* A command that gives up early: say in `results` why it is not all of the `planned` runs, and keep
+ * them in the file `output`. Nothing without a file or without a run. */
+void target_runs_unfinished(
+	struct results *results, const char *output, uint64_t planned, const struct error *why);
+
 #endif

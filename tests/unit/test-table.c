@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "check.h"
+#include "cleanup.h"
 
 static struct table *sample(void)
 {
@@ -73,4 +74,21 @@ TEST(no_rows)
 	json_decref(rows);
 	table_free(t);
 	table_free(NULL);
+}
+
+TEST(cells_with_units_know_what_is_not_known)
+{
+	struct table *t = table_new();
+
+	table_column(t, "TIME", "ns", TABLE_RIGHT);
+	table_column(t, "N", "n", TABLE_RIGHT);
+	table_column(t, "SIZE", "bytes", TABLE_RIGHT);
+	table_ns(t, 1500000);
+	table_count(t, true, 1234);
+	table_bytes(t, false, 99);
+	json_t *rows = table_json(t);
+	auto_free char *json = json_dumps(rows, JSON_COMPACT);
+	CHECK_EQ(json, "[{\"ns\":1500000,\"n\":1234,\"bytes\":null}]");
+	json_decref(rows);
+	table_free(t);
 }
