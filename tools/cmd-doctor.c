@@ -14,6 +14,7 @@
 #include "cmd.h"
 #include "fuse-probe.h"
 #include "io.h"
+#include "probe.h"
 #include "spawn.h"
 #include "table.h"
 #include "target.h"
@@ -84,6 +85,15 @@ static enum state check_fuse_features(struct text *text)
 			"as SQLite's *-shm, are captured through the page cache",
 			probe.major, probe.minor);
 	return say(text, OK, "FUSE %u.%u with ALLOW_MMAP", probe.major, probe.minor);
+}
+
+static enum state check_probe(struct text *text)
+{
+	struct error err = {0};
+
+	if (probe_possible(&err))
+		return say(text, LIMITED, "%s", err.text);
+	return say(text, OK, "BPF tracepoints: calls that FUSE does not see");
 }
 
 static enum state check_ring(struct text *text)
@@ -200,6 +210,7 @@ static const struct check {
 	{"privilege", check_privilege},
 	{"fuse", check_fuse},
 	{"fuse features", check_fuse_features},
+	{"probe", check_probe},
 	{"io_uring", check_ring},
 	{"loop devices", check_loop},
 	{"file systems", check_targets},

@@ -11,7 +11,8 @@ import re
 import sys
 
 ROOT = pathlib.Path(sys.argv[1])
-FOLDERS = ["base", "tracer", "fuse", "replay", "targets", "workloads", "report", "tools"]
+FOLDERS = {"base": "base", "tracer": "tracer", "probe": "tracer/probe", "fuse": "fuse", "replay": "replay",
+           "targets": "targets", "workloads": "workloads", "report": "report", "tools": "tools"}
 
 
 def picture():
@@ -41,8 +42,8 @@ def closure(below, name):
 
 def includes():
     """(file, line, folder, included name) of every quoted include in the folders."""
-    for folder in FOLDERS:
-        for path in sorted((ROOT / folder).glob("*.[ch]")):
+    for folder, place in FOLDERS.items():
+        for path in sorted((ROOT / place).glob("*.[ch]")):
             for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
                 found = re.match(r'\s*#\s*include\s*"([^"]+)"', line)
                 if found:
@@ -51,14 +52,14 @@ def includes():
 
 def main():
     below = picture()
-    home = {path.name: folder for folder in FOLDERS for path in (ROOT / folder).glob("*.[hd]*")}
+    home = {path.name: folder for folder, place in FOLDERS.items() for path in (ROOT / place).glob("*.[hd]*")}
     bad, used = 0, collections.defaultdict(set)
     for path, line, folder, name in includes():
         if "/" in name:
             print(f"{path}:{line}: a path in an include: {name}")
             bad += 1
             continue
-        own = (ROOT / folder / name).exists()  # the compiler looks there first, too
+        own = (ROOT / FOLDERS[folder] / name).exists()  # the compiler looks there first, too
         target = folder if own else home.get(name, folder)
         used[folder].add(target)
         if target != folder and target not in closure(below, folder):
