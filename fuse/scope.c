@@ -86,11 +86,15 @@ void scope_result(struct scope *rec, int64_t result)
 
 static void classify(struct scope *rec)
 {
+	enum content content;
+
 	if (!rec->data)
 		return;
-	rec->ev.content = content_classify(rec->data, rec->data_size);
+	uint64_t hash = content_look(rec->data, rec->data_size, &content);
+	rec->ev.content = content;
+	/* Of the last piece only. */
 	if (!(rec->ev.event_flags & EVENT_JOINED))
-		rec->ev.hash = content_hash(rec->data, rec->data_size);
+		rec->ev.hash = hash;
 }
 
 void scope_log(struct scope *rec, int64_t result)
