@@ -61,6 +61,12 @@ static const struct {
 	{"*.frm", FILE_CONTROL},
 	{"*.sdi", FILE_CONTROL},
 	{"db.opt", FILE_CONTROL},
+	/* Berkeley DB */
+	{"log.[0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9]", FILE_WAL},
+	{"__db.[0-9][0-9][0-9]", FILE_SHM}, /* regions: cache, locks, log buffer */
+	{"__db.rep*", FILE_CONTROL},
+	{"__db.register", FILE_CONTROL},
+	{"__dbq.*", FILE_DATABASE}, /* extents of a queue */
 	/* anything */
 	{"*.db", FILE_DATABASE},
 	{"*.sqlite", FILE_DATABASE},

@@ -21,6 +21,7 @@ static const struct workload *const workloads[] = {
 	&workload_command,
 	&workload_pg_tpcb,
 	&workload_my_oltp,
+	&workload_bdb_kv,
 };
 
 #ifndef HAVE_LIBPQ
@@ -37,6 +38,14 @@ const struct workload workload_my_oltp = {
 	.summary = "reads and writes on MariaDB or MySQL",
 	.missing =
 		"built without libmysqlclient; install default-libmysqlclient-dev and build again",
+};
+#endif
+
+#ifndef HAVE_BERKELEYDB
+const struct workload workload_bdb_kv = {
+	.name = "bdb-kv",
+	.summary = "transactions on Berkeley DB, the library",
+	.missing = "built without Berkeley DB; install libdb5.3-dev and build again",
 };
 #endif
 

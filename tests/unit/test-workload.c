@@ -219,6 +219,20 @@ TEST(command)
 	CHECK(mentions(refusal("command:run="), "run is empty"));
 }
 
+TEST(bdb)
+{
+	if (workload_by_name("bdb-kv")->missing) {
+		check_skip(workload_by_name("bdb-kv")->missing);
+		return;
+	}
+	whole("bdb-kv:sync=nosync,records=50,transactions=40", 40);
+	whole("bdb-kv:clients=4,records=20,transactions=25,sync=write-nosync,regions=file,"
+	      "page_size=512,checkpoint=7",
+		100);
+	whole("bdb-kv:records=30,transactions=5,sync=dsync,gets=0,puts=40,dels=30,value_size=16k",
+		5);
+}
+
 static int spoil(void *arg, struct error *err)
 {
 	struct job *j = arg;
@@ -282,6 +296,28 @@ TEST(check_finds_damaged_lost_and_added_files)
 		for (size_t k = 0; k < ARRAY_SIZE(damages); k++)
 			if (!CHECK(notices(specs[i], damages[k])))
 				fprintf(stderr, "\t%s after: %s\n", specs[i], damages[k]);
+}
+
+TEST(check_finds_damaged_berkeley_db)
+{
+	static const char *const damages[] = {
+		/* a balance: the first record of a leaf is at its end */
+		"printf '\\001' | dd of=accounts.db bs=1 seek=$((3 * 4096 - 212)) conv=notrunc",
+		"head -c 4096 /dev/zero | dd of=accounts.db bs=4096 seek=2 conv=notrunc",
+		"truncate -s 8192 accounts.db",
+		"rm history.db",
+		"rm log.*",
+	};
+
+	if (workload_by_name("bdb-kv")->missing) {
+		check_skip(workload_by_name("bdb-kv")->missing);
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(damages); i++) {
+		auto_free char *command = xasprintf("cd $DIR/bdb && %s", damages[i]);
+		if (!CHECK(notices("bdb-kv:records=500,transactions=5,sync=nosync", command)))
+			fprintf(stderr, "\tafter: %s\n", damages[i]);
+	}
 }
 
 TEST(check_counts_transactions)
