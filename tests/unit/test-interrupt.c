@@ -60,3 +60,19 @@ TEST(release_gives_the_default_action_back)
 
 	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
 }
+
+static void hang_up(void)
+{
+	signal(SIGHUP, SIG_IGN);
+	interrupt_catch();
+	raise(SIGHUP);
+	if (interrupted())
+		_exit(1);
+	interrupt_release();
+	raise(SIGHUP);
+}
+
+TEST(what_nohup_ignores_stays_ignored)
+{
+	CHECK_EQ(status_of(hang_up), 0);
+}
