@@ -13,6 +13,8 @@ static _Thread_local struct {
 	gid_t gid;
 	mode_t umask;
 	struct __user_cap_data_struct caps[2];
+	uid_t as_uid; /* as whom it works on files just now */
+	gid_t as_gid;
 } self;
 
 static struct __user_cap_header_struct cap_header(void)
@@ -37,14 +39,26 @@ void caller_thread_init(void)
 	unshare(CLONE_FS);
 	umask(0);
 	self.umask = 0;
-	self.uid = geteuid();
-	self.gid = getegid();
+	self.uid = self.as_uid = geteuid();
+	self.gid = self.as_gid = getegid();
 	syscall(SYS_capget, &header, self.caps);
 }
 
-static bool is_other(const struct caller *caller)
+/* Root becomes anyone, and needs no more than to enter every directory. */
+static void work_as(uid_t uid, gid_t gid)
 {
-	return self.uid == 0 && (caller->uid != self.uid || caller->gid != self.gid);
+	if (self.uid != 0 || (uid == self.as_uid && gid == self.as_gid))
+		return;
+	setfsgid(gid);
+	setfsuid(uid);
+	if (uid != 0)
+		set_effective(1u << CAP_DAC_OVERRIDE | 1u << CAP_DAC_READ_SEARCH,
+			1u << CAP_FSETID | 1u << CAP_FOWNER | 1u << CAP_CHOWN |
+				1u << CAP_SYS_RESOURCE);
+	else if (self.as_uid != 0)
+		set_effective(0, 0);
+	self.as_uid = uid;
+	self.as_gid = gid;
 }
 
 void caller_become(const struct caller *caller)
@@ -53,23 +67,17 @@ void caller_become(const struct caller *caller)
 		umask(caller->umask);
 		self.umask = caller->umask;
 	}
-	if (!is_other(caller))
-		return;
-	setfsgid(caller->gid);
-	setfsuid(caller->uid);
-	if (caller->uid != 0)
-		set_effective(1u << CAP_DAC_OVERRIDE | 1u << CAP_DAC_READ_SEARCH,
-			1u << CAP_FSETID | 1u << CAP_FOWNER | 1u << CAP_CHOWN);
+	work_as(caller->uid, caller->gid);
 }
 
-void caller_restore(const struct caller *caller)
+void caller_restore(void)
 {
-	if (!is_other(caller))
-		return;
-	setfsuid(self.uid);
-	setfsgid(self.gid);
-	if (caller->uid != 0)
-		set_effective(0, 0);
+	work_as(self.uid, self.gid);
+}
+
+void caller_spend(uid_t uid, gid_t gid)
+{
+	work_as(uid, gid);
 }
 
 void caller_drop_fsetid(void)

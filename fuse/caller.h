@@ -24,7 +24,14 @@ void caller_thread_init(void);
 
 /* Between the two, this thread creates as `caller`. Nothing happens when it would change nothing. */
 void caller_become(const struct caller *caller);
-void caller_restore(const struct caller *caller);
+void caller_restore(void);
+
+/*
+ * What this thread writes from now on takes space as the caller's own writes would: within his quota
+ * and without what the file system keeps for root. It stays so until caller_restore(), so that one
+ * caller's writes in a row cost nothing.
+ */
+void caller_spend(uid_t uid, gid_t gid);
 
 /* Between the two, writing clears set-id bits, as it does for everyone but the privileged. */
 void caller_drop_fsetid(void);

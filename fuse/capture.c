@@ -154,14 +154,29 @@ static void capture_free(struct capture *c)
 	free(c);
 }
 
+/* The kernel's number of the mount that is seen at the path; 0 = it does not tell. */
+static uint64_t mount_id_at(const char *path)
+{
+	struct statx stx;
+
+	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_MNT_ID, &stx) ||
+		!(stx.stx_mask & STATX_MNT_ID))
+		return 0;
+	return stx.stx_mnt_id;
+}
+
 /* The first call on the mount returns when INIT has been answered. */
 static int wait_for_init(struct capture *c, unsigned workers, struct error *err)
 {
 	struct statvfs st;
+	int r = pool_start(c, workers);
 
-	pool_start(c, workers);
+	if (r)
+		return error_errno(err, r, "cannot start the threads that serve %s", c->path);
 	if (statvfs(c->path, &st))
 		return error_errno(err, errno, "the mount on %s does not answer", c->path);
+	c->mount_id = mount_id_at(c->path);
+	c->serving = true;
 	return 0;
 }
 
@@ -188,12 +203,28 @@ static int write_tree(struct capture *c, struct error *err)
 	return tree_scan(root.fd, &visitor, err);
 }
 
+/* Local file systems do nothing when a descriptor is closed; others write, and may fail. */
+static bool wants_flush(int source_fd)
+{
+	static const unsigned local[] = {EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC,
+		TMPFS_MAGIC, F2FS_SUPER_MAGIC, OVERLAYFS_SUPER_MAGIC};
+	struct statfs fs;
+
+	if (fstatfs(source_fd, &fs))
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(local); i++)
+		if ((unsigned)fs.f_type == local[i])
+			return false;
+	return true;
+}
+
 static int start(struct capture *c, const struct capture_options *o, struct error *err)
 {
 	auto_close int source_fd = open(o->source, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (source_fd < 0)
 		return error_errno(err, errno, "directory '%s'", o->source);
+	c->flush_below = wants_flush(source_fd);
 	int r = inode_table_open(&c->inodes, dup(source_fd), err);
 	if (!r && c->writer)
 		r = write_tree(c, err);
@@ -224,6 +255,14 @@ int capture_mount(struct capture **ret, const struct capture_options *options, s
 	return r;
 }
 
+bool capture_taken(const struct capture *c)
+{
+	if (c->released)
+		return false;
+	return fuse_session_exited(c->session) ||
+	       (c->mount_id && mount_id_at(c->path) != c->mount_id);
+}
+
 const char *capture_path(const struct capture *c)
 {
 	return c->path;
@@ -233,7 +272,7 @@ static int unmount(const struct capture *c, struct error *err)
 {
 	const char *const argv[] = {"fusermount3", "-u", "-z", "-q", c->path, NULL};
 
-	if (!umount2(c->path, MNT_DETACH))
+	if (capture_taken(c) || !umount2(c->path, MNT_DETACH))
 		return 0;
 	if (errno != EPERM)
 		return error_errno(err, errno, "unmount %s", c->path);
@@ -245,6 +284,9 @@ static bool unmount_unused(const struct capture *c)
 {
 	const char *const argv[] = {"fusermount3", "-u", "-q", c->path, NULL};
 
+	/* Who is in it still keeps the session alive. */
+	if (capture_taken(c))
+		return fuse_session_exited(c->session);
 	if (!umount2(c->path, 0))
 		return true;
 	return errno == EPERM && !spawn_run(argv, NULL, NULL);
@@ -256,6 +298,8 @@ static void settle(struct capture *c)
 {
 	struct statvfs st;
 
+	if (capture_taken(c))
+		return;
 	statvfs(c->path, &st);
 	pool_settle(c->pool, SETTLE_MS);
 }
@@ -279,7 +323,7 @@ int capture_release(struct capture *c)
 
 int capture_unmount(struct capture *c, struct capture_stats *ret, struct error *err)
 {
-	if (c->pool && !c->released)
+	if (c->serving && !c->released)
 		settle(c);
 	int r = c->released ? 0 : unmount(c, err);
 	pool_stop(c->pool);

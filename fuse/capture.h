@@ -46,6 +46,12 @@ int capture_mount(struct capture **ret, const struct capture_options *options, s
 const char *capture_path(const struct capture *c);
 
 /*
+ * Has somebody else unmounted it (umount -l, fusermount3 -u)? What programs do below its path is not
+ * seen any more; those that were in it already are still served.
+ */
+bool capture_taken(const struct capture *c);
+
+/*
  * Unmount if no process uses the mount any more: 0, or -EBUSY and all goes on. After 0 only
  * capture_unmount() may follow.
  */

@@ -47,12 +47,11 @@ int handle_any_fd(const struct handle *h)
 
 static int open_other(struct handle *h, bool direct)
 {
-	int flags = (h->flags & O_ACCMODE) | (direct ? O_DIRECT : 0);
-
 	pthread_mutex_lock(&h->lock);
 	int fd = h->fd[direct];
 	if (fd < 0) {
-		fd = lower_reopen(h->fd[!direct], flags);
+		int flags = fcntl(h->fd[!direct], F_GETFL) & (O_ACCMODE | O_APPEND);
+		fd = lower_reopen(h->fd[!direct], flags | (direct ? O_DIRECT : 0));
 		if (fd >= 0)
 			h->fd[direct] = fd;
 	}

@@ -41,6 +41,7 @@ struct inode {
 	unsigned refs; /* handles, pins, children */
 	unsigned pins;
 	bool keep;                   /* could not be opened again */
+	bool gone;                   /* has no name any more and cannot get one */
 	bool used;                   /* since the clock hand passed */
 	int fd;                      /* path descriptor or -1 */
 	struct inode *next, *prev;   /* ring of those with a descriptor */
@@ -58,7 +59,7 @@ struct device {
 struct inode_table {
 	pthread_mutex_t lock;
 	struct map live;   /* key -> struct inode * */
-	struct map idents; /* key -> id, kept for good */
+	struct map idents; /* key -> id, kept as long as the file may come back */
 	uint64_t last_id;
 	struct inode root;
 	int root_fd;
@@ -197,6 +198,8 @@ static void free_if_unused(struct inode_table *t, struct inode *i)
 		struct inode *parent = i->parent;
 
 		map_del(&t->live, i->key.a, i->key.b);
+		if (i->gone)
+			map_del(&t->idents, i->key.a, i->key.b);
 		list_remove(t, i);
 		drop_fd(t, i);
 		inode_free(i);
@@ -418,7 +421,7 @@ int inode_adopt(struct inode_table *t, struct inode *parent, const char *name, i
 	*ret = arrive(t, &s, parent, name, path_fd);
 	if (!name) {
 		pthread_mutex_lock(&t->lock);
-		(*ret)->keep = true;
+		(*ret)->keep = (*ret)->gone = true; /* until it is linked */
 		pthread_mutex_unlock(&t->lock);
 	}
 	*st = s.st;
@@ -487,10 +490,13 @@ void inode_name_done(struct inode_name *n)
 void inode_unlinked(struct inode_name *n, struct inode *parent, const char *name)
 {
 	struct inode *i = n->inode;
+	struct stat st;
 
 	if (!i)
 		return;
+	bool gone = !lower_stat(i->fd, &st) && !st.st_nlink;
 	pthread_mutex_lock(&n->table->lock);
+	i->gone = gone;
 	/* The descriptor came into the cache with inode_peek(); from now on it is the only way. */
 	if (n->last || !n->table->by_handle || !i->handle)
 		i->keep = true;
@@ -509,7 +515,7 @@ void inode_linked(struct inode_table *t, struct inode *i, struct inode *parent, 
 {
 	pthread_mutex_lock(&t->lock);
 	set_name(t, i, parent, name);
-	i->keep = false;
+	i->keep = i->gone = false;
 	pthread_mutex_unlock(&t->lock);
 }
 

@@ -171,11 +171,20 @@ size_t kernel_max_data(void)
 	return MAX_DATA;
 }
 
-void kernel_buffer_init(struct kernel_buffer *b)
+bool kernel_buffer_init(struct kernel_buffer *b)
 {
-	if (posix_memalign(&b->base, PAGE, PAGE + MAX_DATA + HEADER_MAX))
-		abort();
+	if (posix_memalign(&b->base, PAGE, PAGE + MAX_DATA + HEADER_MAX)) {
+		b->base = NULL;
+		return false;
+	}
 	kernel_buffer_reset(b);
+	return true;
+}
+
+void kernel_buffer_done(struct kernel_buffer *b)
+{
+	free(b->base);
+	b->base = NULL;
 }
 
 void kernel_buffer_reset(struct kernel_buffer *b)

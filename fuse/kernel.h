@@ -36,7 +36,7 @@ struct kernel_call {
 
 /*
  * Requests are read into memory laid out so that the data of a WRITE begins on a page: O_DIRECT
- * below works without a copy. Free `base`.
+ * below works without a copy.
  */
 struct kernel_buffer {
 	void *base;
@@ -48,7 +48,9 @@ int kernel_attach(struct fuse_session *se);
 /* The largest piece of data in one READ or WRITE, in bytes. */
 size_t kernel_max_data(void);
 
-void kernel_buffer_init(struct kernel_buffer *b);
+/* False when there is no memory. */
+bool kernel_buffer_init(struct kernel_buffer *b);
+void kernel_buffer_done(struct kernel_buffer *b);
 /* Before every fuse_session_receive_buf(): libfuse writes over the descriptor. */
 void kernel_buffer_reset(struct kernel_buffer *b);
 

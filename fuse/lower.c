@@ -57,7 +57,7 @@ int lower_mknod(int dir, const char *name, mode_t mode, dev_t rdev, const struct
 {
 	caller_become(as);
 	int r = try_int(mknodat(dir, name, mode, rdev));
-	caller_restore(as);
+	caller_restore();
 	return r;
 }
 
@@ -65,7 +65,7 @@ int lower_mkdir(int dir, const char *name, mode_t mode, const struct caller *as)
 {
 	caller_become(as);
 	int r = try_int(mkdirat(dir, name, mode));
-	caller_restore(as);
+	caller_restore();
 	return r;
 }
 
@@ -73,7 +73,7 @@ int lower_symlink(const char *target, int dir, const char *name, const struct ca
 {
 	caller_become(as);
 	int r = try_int(symlinkat(target, dir, name));
-	caller_restore(as);
+	caller_restore();
 	return r;
 }
 
@@ -109,8 +109,9 @@ int lower_reopen(int fd, int flags)
 int lower_create(int dir, const char *name, int flags, mode_t mode, const struct caller *as)
 {
 	caller_become(as);
-	int fd = try_int(openat(dir, name, flags | O_CREAT | O_NOFOLLOW | O_CLOEXEC, mode));
-	caller_restore(as);
+	int fd = try_int(
+		openat(dir, name, flags | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, mode));
+	caller_restore();
 	return fd;
 }
 
@@ -118,7 +119,7 @@ int lower_tmpfile(int dir, int flags, mode_t mode, const struct caller *as)
 {
 	caller_become(as);
 	int fd = try_int(openat(dir, ".", flags | O_TMPFILE | O_CLOEXEC, mode));
-	caller_restore(as);
+	caller_restore();
 	return fd;
 }
 
@@ -136,6 +137,13 @@ ssize_t lower_write(int fd, const void *data, size_t size, off_t offset, int fla
 	if (flags & O_DSYNC)
 		return try(pwritev2(fd, &iov, 1, offset, RWF_DSYNC));
 	return try(pwrite(fd, data, size, offset));
+}
+
+int lower_flush(int fd)
+{
+	int copy = dup(fd);
+
+	return copy < 0 ? -errno : try_int(close(copy));
 }
 
 int lower_sync(int fd, bool data_only)

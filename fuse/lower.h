@@ -38,6 +38,7 @@ int lower_rename(int dir, const char *name, int dir2, const char *name2, unsigne
 /* --- opening: the new descriptor --- */
 /* The file behind a descriptor once more. */
 int lower_reopen(int fd, int flags);
+/* Never waits: what is there already may be a pipe. */
 int lower_create(int dir, const char *name, int flags, mode_t mode, const struct caller *as);
 int lower_tmpfile(int dir, int flags, mode_t mode, const struct caller *as);
 
@@ -45,6 +46,8 @@ int lower_tmpfile(int dir, int flags, mode_t mode, const struct caller *as);
 ssize_t lower_read(int fd, void *data, size_t size, off_t offset);
 /* `flags`: O_SYNC and O_DSYNC of this one call. */
 ssize_t lower_write(int fd, const void *data, size_t size, off_t offset, int flags);
+/* What closing a descriptor of it does, short of the last one. */
+int lower_flush(int fd);
 int lower_sync(int fd, bool data_only);
 int lower_fallocate(int fd, int mode, off_t offset, off_t size);
 ssize_t lower_copy(int from, off_t at, int to, off_t to_at, size_t size, unsigned flags);

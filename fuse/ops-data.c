@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
+#include "caller.h"
 #include "lower.h"
 #include "ops.h"
 #include "reply.h"
@@ -38,14 +39,25 @@ void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct f
 	reply_data(&rec, data, fd < 0 ? fd : lower_read(fd, data, size, offset));
 }
 
-static ssize_t write_below(const struct capture *c, struct handle *h, const char *data, size_t size,
-	off_t offset, int flags)
+/* New data is the caller's, also in what it may take: see caller_spend(). */
+static void spend_as_caller(fuse_req_t req)
 {
-	bool drop_set_id = kernel_call()->kill_suid && inode_has_set_id(h->inode);
-	int fd = data_fd(c, h, flags);
+	const struct fuse_ctx *ctx = fuse_req_ctx(req);
+
+	caller_spend(ctx->uid, ctx->gid);
+}
+
+static ssize_t write_below(
+	fuse_req_t req, struct handle *h, const char *data, size_t size, off_t offset, int flags)
+{
+	/* Others than root have no such right to drop. */
+	bool drop_set_id = kernel_call()->kill_suid && inode_has_set_id(h->inode) &&
+	                   fuse_req_ctx(req)->uid == 0;
+	int fd = data_fd(reply_capture(req), h, flags);
 
 	if (fd < 0)
 		return fd;
+	spend_as_caller(req);
 	if (drop_set_id)
 		caller_drop_fsetid();
 	ssize_t r = lower_write(fd, data, size, offset, flags);
@@ -68,7 +80,7 @@ void op_write(fuse_req_t req, fuse_ino_t ino, const char *data, size_t size, off
 	rec.data_size = size;
 	if (kernel_call()->from_cache)
 		scope_derived(&rec);
-	reply_count(&rec, write_below(reply_capture(req), h, data, size, offset, fi->flags));
+	reply_count(&rec, write_below(req, h, data, size, offset, fi->flags));
 }
 
 void op_fsync(fuse_req_t req, fuse_ino_t ino, int data_only, struct fuse_file_info *fi)
@@ -102,6 +114,7 @@ void op_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t offset, off_t 
 	rec.ev.flags = (unsigned)mode;
 	rec.ev.offset = (uint64_t)offset;
 	rec.ev.size = (uint64_t)size;
+	spend_as_caller(req);
 	reply_error(&rec, lower_fallocate(handle_any_fd(h), mode, offset, size));
 }
 
@@ -118,6 +131,7 @@ void op_copy_file_range(fuse_req_t req, fuse_ino_t ino, off_t offset, struct fus
 	rec.ev.offset2 = (uint64_t)offset2;
 	rec.ev.size = size;
 	rec.ev.flags = (unsigned)flags;
+	spend_as_caller(req);
 	ssize_t n = lower_copy(
 		handle_any_fd(from), offset, handle_any_fd(to), offset2, size, (unsigned)flags);
 	scope_result(&rec, n);

@@ -234,6 +234,30 @@ void op_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
 	reply_xattr(&rec, value, n, size);
 }
 
+/* Without those that only root may see: the list below is made for this process. Bytes left. */
+static ssize_t hide_trusted(char *names, ssize_t size)
+{
+	ssize_t kept = 0;
+
+	for (ssize_t at = 0, len; at < size; at += len) {
+		len = (ssize_t)strlen(names + at) + 1;
+		if (!strncmp(names + at, "trusted.", 8))
+			continue;
+		memmove(names + kept, names + at, (size_t)len);
+		kept += len;
+	}
+	return kept;
+}
+
+static ssize_t list_xattr(fuse_req_t req, int fd, char *names, size_t room)
+{
+	ssize_t n = lower_list_xattr(fd, names, XATTR_MAX);
+
+	if (n > 0 && fuse_req_ctx(req)->uid != 0)
+		n = hide_trusted(names, n);
+	return room && n > (ssize_t)room ? -ERANGE : n;
+}
+
 void op_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
 {
 	struct capture *c = reply_capture(req);
@@ -244,7 +268,7 @@ void op_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
 	rec.ev.file = inode_id(i);
 	rec.ev.size = size;
 	auto_pin struct inode_pin pin = inode_pin(c->inodes, i);
-	ssize_t n = pin.fd < 0 ? pin.fd : lower_list_xattr(pin.fd, names, min_u64(size, XATTR_MAX));
+	ssize_t n = pin.fd < 0 ? pin.fd : list_xattr(req, pin.fd, names, size);
 	reply_xattr(&rec, names, n, size);
 }
 

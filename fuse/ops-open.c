@@ -39,7 +39,7 @@ static void set_opened(struct scope *rec, struct handle *h)
 }
 
 /* A descriptor more than the system gives: make room once. */
-static int open_below(struct capture *c, int path_fd, int flags)
+static int open_once(struct capture *c, int path_fd, int flags)
 {
 	int fd = lower_reopen(path_fd, flags);
 
@@ -47,6 +47,14 @@ static int open_below(struct capture *c, int path_fd, int flags)
 		return fd;
 	inode_table_shrink(c->inodes);
 	return lower_reopen(path_fd, flags);
+}
+
+/* O_APPEND is the kernel's affair, but a file that may only grow can be opened no other way. */
+static int open_below(struct capture *c, int path_fd, int flags, int wanted)
+{
+	int fd = open_once(c, path_fd, flags);
+
+	return fd == -EPERM && (wanted & O_APPEND) ? open_once(c, path_fd, flags | O_APPEND) : fd;
 }
 
 static int create_below(struct capture *c, int dir, const char *name, int flags, mode_t mode,
@@ -84,6 +92,12 @@ static int create_file(struct scope *rec, struct inode *dir, const char *name, m
 		return r;
 	}
 	inode_changed(dir);
+	/* Somebody else made a pipe of that name, in the moment since the kernel looked. */
+	if (!S_ISREG(st->st_mode)) {
+		inode_forget(c->inodes, *ret, 1);
+		close(fd);
+		return -ESTALE;
+	}
 	*ret_handle = handle_new(c->inodes, *ret, next_handle(c), fd, flags);
 	return 0;
 }
@@ -138,7 +152,7 @@ static void open_any(struct scope *rec, fuse_ino_t ino, int flags, int below)
 	auto_pin struct inode_pin pin = inode_pin(c->inodes, i);
 	if (drop_set_id)
 		caller_drop_fsetid();
-	int fd = pin.fd < 0 ? pin.fd : open_below(c, pin.fd, below);
+	int fd = pin.fd < 0 ? pin.fd : open_below(c, pin.fd, below, flags);
 	if (drop_set_id)
 		caller_regain_fsetid();
 	if (fd < 0) {
@@ -166,6 +180,14 @@ void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	open_any(&rec, ino, fi->flags, O_RDONLY | O_DIRECTORY);
 }
 
+/* The file system below learns of every close(), if it wants to know. */
+static int flush_below(const struct capture *c, const struct handle *h)
+{
+	if (!c->flush_below || (h->flags & O_ACCMODE) == O_RDONLY)
+		return 0;
+	return lower_flush(handle_any_fd(h));
+}
+
 void op_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct capture *c = reply_capture(req);
@@ -177,7 +199,7 @@ void op_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		set_opened(&rec, h);
 		/* POSIX: closing any descriptor of a file drops the process's locks on it. */
 		locks_drop_owner(c->locks, h->inode, kernel_call()->owner, &rec, &tell);
-		reply_error(&rec, 0);
+		reply_error(&rec, flush_below(c, h));
 	}
 	locks_answer(c->locks, &tell);
 }

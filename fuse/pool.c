@@ -22,6 +22,7 @@
 
 struct thread {
 	struct worker worker;
+	struct kernel_buffer buffer;
 	struct pool *pool;
 	pthread_t thread;
 	_Atomic pid_t tid;
@@ -46,27 +47,34 @@ struct worker *worker_self(void)
 
 static void grow(struct pool *p);
 
+static void pause_ns(uint64_t ns)
+{
+	struct timespec t = {0, (long)ns};
+
+	nanosleep(&t, NULL);
+}
+
 static void serve(struct thread *t)
 {
 	struct fuse_session *se = t->pool->capture->session;
-	struct kernel_buffer buffer;
 
-	kernel_buffer_init(&buffer);
 	while (!fuse_session_exited(se)) {
-		kernel_buffer_reset(&buffer);
+		kernel_buffer_reset(&t->buffer);
 		t->worker.phase = PHASE_READING;
 		atomic_fetch_add(&t->pool->idle, 1);
-		int r = fuse_session_receive_buf(se, &buffer.buf);
+		int r = fuse_session_receive_buf(se, &t->buffer.buf);
 		t->worker.phase = PHASE_FETCHED;
 		if (atomic_fetch_sub(&t->pool->idle, 1) == 1 && r > 0)
 			grow(t->pool);
-		if (r == -EINTR || r == -EAGAIN)
+		/* The kernel is short of memory: without us nobody would ever answer. */
+		if (r == -ENOMEM)
+			pause_ns(POLL_INTERVAL);
+		if (r == -EINTR || r == -EAGAIN || r == -ENOMEM)
 			continue;
 		if (r <= 0)
 			break;
-		fuse_session_process_buf(se, &buffer.buf);
+		fuse_session_process_buf(se, &t->buffer.buf);
 	}
-	free(buffer.base);
 }
 
 static void *thread_main(void *arg)
@@ -85,14 +93,27 @@ static void *thread_main(void *arg)
 	return NULL;
 }
 
+static void thread_free(struct thread *t)
+{
+	kernel_buffer_done(&t->buffer);
+	free(t->worker.data);
+	free(t);
+}
+
+/* NULL when memory is short: the others go on. */
 static struct thread *thread_new(struct pool *p)
 {
-	struct thread *t = ALLOC(struct thread);
+	struct thread *t = calloc(1, sizeof(*t));
 
+	if (!t)
+		return NULL;
 	t->pool = p;
 	t->worker.capture = p->capture;
-	if (posix_memalign((void **)&t->worker.data, 4096, kernel_max_data()))
-		abort();
+	if (posix_memalign((void **)&t->worker.data, 4096, kernel_max_data()) ||
+		!kernel_buffer_init(&t->buffer)) {
+		thread_free(t);
+		return NULL;
+	}
 	if (p->capture->writer)
 		t->worker.buffer = trace_buffer_new(p->capture->writer);
 	return t;
@@ -110,20 +131,14 @@ static int start_blocked(struct thread *t)
 	return r;
 }
 
-static void thread_free(struct thread *t)
-{
-	free(t->worker.data);
-	free(t);
-}
-
 static void grow(struct pool *p)
 {
 	pthread_mutex_lock(&p->lock);
 	if (!p->stopping && p->idle <= 0 && p->threads.count < p->limit) {
 		struct thread *t = thread_new(p);
-		if (start_blocked(t))
+		if (t && start_blocked(t))
 			thread_free(t);
-		else
+		else if (t)
 			vec_push(&p->threads, t);
 	}
 	pthread_mutex_unlock(&p->lock);
@@ -134,7 +149,7 @@ static void on_wake(int number)
 	(void)number;
 }
 
-void pool_start(struct capture *c, unsigned limit)
+int pool_start(struct capture *c, unsigned limit)
 {
 	struct sigaction wake = {.sa_handler = on_wake};
 	struct pool *p = ALLOC(struct pool);
@@ -146,13 +161,7 @@ void pool_start(struct capture *c, unsigned limit)
 	p->limit = limit ? limit : DEFAULT_LIMIT;
 	for (int i = 0; i < FIRST_WORKERS; i++)
 		grow(p);
-}
-
-static void pause_ns(uint64_t ns)
-{
-	struct timespec t = {0, (long)ns};
-
-	nanosleep(&t, NULL);
+	return p->threads.count ? 0 : -EAGAIN;
 }
 
 /* Asleep in the kernel, not merely on its way out of read(). */

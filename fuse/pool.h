@@ -11,8 +11,8 @@
 
 struct pool;
 
-/* Sets c->pool. `limit` of threads, 0 = the default. */
-void pool_start(struct capture *c, unsigned limit);
+/* Sets c->pool. `limit` of threads, 0 = the default. 0, or -errno if not a single one could start. */
+int pool_start(struct capture *c, unsigned limit);
 /* Wait until every thread waits for a request, for at most `timeout_ms`. */
 void pool_settle(struct pool *p, unsigned timeout_ms);
 /*

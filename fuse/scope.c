@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "caller.h"
 #include "clock.h"
 #include "content.h"
 
@@ -37,6 +38,9 @@ void scope_open(struct scope *rec, fuse_req_t req, enum op op)
 	rec->worker = w;
 	rec->req = req;
 	rec->tid = (uint32_t)ctx->pid;
+	/* Everything but writing is done as what this process is. */
+	if (op != OP_write && op != OP_read)
+		caller_restore();
 	w->phase = op == OP_release || op == OP_releasedir ? PHASE_RELEASING : PHASE_OTHER;
 	atomic_fetch_add_explicit(&c->requests, 1, memory_order_relaxed);
 	if (!w->buffer)

@@ -27,7 +27,10 @@ struct capture {
 	double timeout; /* of attributes and names in the kernel, seconds */
 	bool strip_direct;
 	bool mounted;
-	bool released; /* unmounted already, because nobody used it */
+	bool serving;      /* INIT has been answered */
+	bool released;     /* unmounted already, because nobody used it */
+	bool flush_below;  /* a close() can fail: the file system below wants to be told */
+	uint64_t mount_id; /* 0 = not known */
 	_Atomic uint64_t last_handle;
 	_Atomic uint64_t requests, events, joined, escapes;
 };
