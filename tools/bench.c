@@ -59,6 +59,8 @@ static void keep_capture(struct bench *b, const struct capture_result *c)
 /* A trace with holes would predict something else than the workload. */
 static int check_complete(const struct bench *b, const struct capture_result *c, struct error *err)
 {
+	if (c->taken)
+		return error_set(err, EIO, "the mount was taken away while the workload ran");
 	if (c->truncated)
 		return error_set(err, ENOSPC, "%s could not be written to its end", b->trace_path);
 	if (c->totals.lost)

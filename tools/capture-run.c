@@ -6,9 +6,9 @@
  *                      ├ trace, its TREE, mount, "go", wait
  *                      └ unmount, END of the trace
  *
- * The command is forked before any thread exists. If the recorder dies, the command is killed with
- * it and its mount answers ENOTCONN: nothing is written past the log. If the caller dies, the
- * recorder ends the command and finishes the trace.
+ * The command is forked before any thread exists. If the recorder dies, its mount answers ENOTCONN
+ * and the caller, who adopts whatever the command has started, kills all of it: nothing is written
+ * past the log. If the caller dies, the recorder ends the command and finishes the trace.
  */
 #include "capture-run.h"
 
@@ -34,6 +34,7 @@
 #include "interrupt.h"
 #include "io.h"
 #include "namespace.h"
+#include "orphans.h"
 #include "progress.h"
 #include "spawn.h"
 #include "vec.h"
@@ -46,6 +47,7 @@ struct shared {
 	struct error err;
 	int r;
 	bool finished; /* the recorder came to its end */
+	pid_t guard;   /* of the mount, 0 = none: outlives the recorder */
 	struct error workload_err;
 	int workload_r;
 	int exec_errno;
@@ -189,10 +191,18 @@ static void pass_signal_on(pid_t pid, int *seen)
 	kill(pid, number);
 }
 
+/* What the command does below the path of a mount that is not there any more is not in the trace. */
+static void look_after_mount(struct recorder *rec)
+{
+	if (!rec->shared->result.taken && capture_taken(rec->capture))
+		rec->shared->result.taken = true;
+}
+
 static void look_after_trace(struct recorder *rec)
 {
 	struct shared *s = rec->shared;
 
+	look_after_mount(rec);
 	if (!rec->writer || s->result.truncated || !trace_writer_failed(rec->writer))
 		return;
 	s->result.truncated = true;
@@ -217,6 +227,7 @@ static int wait_child(struct recorder *rec)
 		look_after_trace(rec);
 	}
 	rec->child = 0;
+	look_after_mount(rec);
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
@@ -343,7 +354,25 @@ static int place_mount(struct recorder *rec, struct error *err)
 	rec->guard.line = -1;
 	if (!rec->job->mount && !namespace_private())
 		return 0;
-	return mount_guard_start(&rec->guard, where, err);
+	int r = mount_guard_start(&rec->guard, where, err);
+	rec->shared->guard = r ? 0 : rec->guard.pid;
+	return r;
+}
+
+/*
+ * From now on this process is one that only its tasks reach: signals that programs send to their
+ * parent or that follow from a limit do not end it (a write beyond RLIMIT_FSIZE fails instead), and
+ * the command, run by the same ordinary user, cannot look into it or change it. The command has been
+ * forked already and has all of that as it was.
+ */
+static void wall_off(void)
+{
+	static const int strays[] = {
+		SIGQUIT, SIGUSR1, SIGPIPE, SIGALRM, SIGVTALRM, SIGPROF, SIGIO, SIGXCPU, SIGXFSZ};
+
+	for (size_t i = 0; i < ARRAY_SIZE(strays); i++)
+		signal(strays[i], SIG_IGN);
+	prctl(PR_SET_DUMPABLE, 0);
 }
 
 static int record(struct recorder *rec, struct error *err)
@@ -358,6 +387,8 @@ static int record(struct recorder *rec, struct error *err)
 	int r = place_mount(rec, err);
 	if (!r)
 		r = start_child(rec, err);
+	if (!r)
+		wall_off();
 	if (!r)
 		r = open_trace(rec, err);
 	if (!r)
@@ -417,6 +448,39 @@ static int wait_recorder(pid_t pid)
 	return status;
 }
 
+/* The recorder is dead and its mount with it: end whatever would go on without a record. */
+static int clean_up_after(const struct capture_job *job, const struct shared *s,
+	const struct orphans *orphans, int status, struct error *err)
+{
+	bool killed = orphans_kill(orphans, s->guard, NULL, 0);
+
+	return error_set(err, EIO, "the recorder was ended by signal %d%s%s%s", WTERMSIG(status),
+		killed ? "; what ran on its mount was killed" : "", job->trace ? "; " : "",
+		job->trace ? "the trace can be read up to a second before that" : "");
+}
+
+static int run_recorder(const struct capture_job *job, struct shared *s, struct error *err)
+{
+	struct orphans orphans;
+
+	fflush(NULL);
+	interrupt_catch();
+	orphans_adopt(&orphans);
+	pid_t pid = fork();
+	if (!pid)
+		recorder_main(job, s);
+	int status = pid > 0 ? wait_recorder(pid) : 0;
+	int r = s->r;
+	if (pid < 0)
+		r = error_errno(err, errno, "cannot start the recorder");
+	else if (!s->finished)
+		r = clean_up_after(job, s, &orphans, status, err);
+	else if (r)
+		*err = s->err;
+	orphans_release(&orphans);
+	return r;
+}
+
 int capture_run(const struct capture_job *job, struct capture_result *ret, struct error *err)
 {
 	int r = capture_check(job, err);
@@ -427,22 +491,9 @@ int capture_run(const struct capture_job *job, struct capture_result *ret, struc
 		mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (s == MAP_FAILED)
 		return error_errno(err, errno, "shared memory");
-	fflush(NULL);
-	interrupt_catch();
-	pid_t pid = fork();
-	if (pid < 0)
-		r = error_errno(err, errno, "cannot start the recorder");
-	else if (!pid)
-		recorder_main(job, s);
-	int status = pid > 0 ? wait_recorder(pid) : 0;
-	if (!r && !s->finished) {
-		r = error_set(err, EIO, "the recorder was ended by signal %d", WTERMSIG(status));
-	} else if (!r) {
-		r = s->r;
+	r = run_recorder(job, s, err);
+	if (s->finished)
 		*ret = s->result;
-		if (r)
-			*err = s->err;
-	}
 	munmap(s, sizeof(*s));
 	return r;
 }

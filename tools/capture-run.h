@@ -35,6 +35,7 @@ struct capture_job {
 struct capture_result {
 	int status; /* the command's exit status, 128 + n if signal n ended it; 0 for a workload */
 	bool truncated; /* the trace could not be written to its end */
+	bool taken;     /* somebody else unmounted the pass-through before the command had ended */
 	struct capture_stats stats;
 	struct trace_totals totals; /* 0 without a trace */
 	struct outcome outcome;     /* of a workload */

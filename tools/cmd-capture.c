@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "capture-run.h"
+#include "child.h"
 #include "cmd.h"
+#include "interrupt.h"
 #include "progress.h"
 #include "units.h"
 
@@ -65,6 +67,11 @@ static void print_faults(const struct capture_job *job, const struct capture_res
 		fprintf(stderr, "fsreel: the trace is not complete: %s events were lost%s\n",
 			format_count(res->totals.lost, &lost),
 			res->truncated ? " because the file could not be written any more" : "");
+	if (res->taken)
+		fprintf(stderr,
+			"fsreel: the trace is not complete: the mount was taken away while the "
+			"command ran (umount?); what it did below the path after that is not in "
+			"it\n");
 	if (res->stats.escapes)
 		fprintf(stderr,
 			"fsreel: %" PRIu64 " times a symbolic link led out of the directory: what "
@@ -99,22 +106,42 @@ static void print_summary(const struct capture_job *job, const struct capture_re
 			      "*-shm files could be mapped");
 }
 
+static const char *dir_of(const struct capture_job *job)
+{
+	return job->dir ? job->dir : ".";
+}
+
+static int prepare(void *arg, struct error *err)
+{
+	const struct capture_job *job = arg;
+
+	return job->workload->workload->prepare(job->workload->settings, dir_of(job), err);
+}
+
+static int check(void *arg, struct error *err)
+{
+	const struct capture_job *job = arg;
+
+	return job->workload->workload->check(job->workload->settings, dir_of(job), err);
+}
+
+/* What is not captured runs in a process of its own, which ^C ends. */
 static int capture_workload(struct request *q, struct capture_result *res, struct error *err)
 {
 	struct workload_spec spec;
-	const char *dir = q->job.dir ? q->job.dir : ".";
 	int r = workload_parse(&spec, q->workload, err);
 
 	if (r)
 		return r;
 	q->job.workload = &spec;
+	interrupt_catch();
 	r = capture_check(&q->job, err);
 	if (!r)
-		r = spec.workload->prepare(spec.settings, dir, err);
+		r = child_run(prepare, &q->job, NULL, err);
 	if (!r)
 		r = capture_run(&q->job, res, err);
 	if (!r)
-		r = spec.workload->check(spec.settings, dir, err);
+		r = child_run(check, &q->job, NULL, err);
 	if (!r)
 		progress_note("fsreel: %s: %.1f %s, %" PRIu64 " operations, %" PRIu64 " failed",
 			spec.text, res->outcome.metric_value, res->outcome.metric_unit,
@@ -138,7 +165,8 @@ static int run(const struct command *cmd, int argc, char **argv, struct error *e
 	print_faults(&q.job, &res);
 	if (res.status)
 		return res.status;
-	return res.totals.lost || res.truncated || res.outcome.failures ? EXIT_WRONG : EXIT_GOOD;
+	return res.totals.lost || res.truncated || res.taken || res.outcome.failures ? EXIT_WRONG
+	                                                                             : EXIT_GOOD;
 }
 
 const struct command cmd_capture = {

@@ -26,6 +26,16 @@ recorder()
 	pgrep -P "$capture" | head -n 1
 }
 
+# The mount dies with its recorder; so does everything the command started, in whatever session: it
+# would go on in the empty mount point.
+"$FSREEL" capture -o t.reel --dir db --mount point -- sh -c "setsid sh -c '(while :; do
+	echo more >>$PWD/point/far; sleep 0.01; done) & wait' & sleep 0.5; kill -KILL \$PPID; sleep 9" 2>err &&
+	fail "success without a recorder"
+grep -q 'the recorder was ended by signal 9; what ran on its mount was killed' err || fail "$(cat err)"
+sleep 0.2
+[ -z "$(ls point)" ] || fail "a process went on in the empty mount point"
+[ -s db/far ] || fail "it never came on"
+
 # check_end WHAT STATUS: of stat, 1 for a trace without its end
 check_end()
 {
