@@ -40,9 +40,8 @@ void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 	RECORD(rec, req, lookup);
 	struct inode *dir = set_place(&rec, parent, name);
 	int r = inode_lookup(c->inodes, dir, name, &i, &st);
-	/* A step towards a call that comes as its own event, unless it ends here. */
-	if (!r || (r == -ENOENT && rec.on && tasks_call_makes(c->tasks, rec.tid, name)))
-		scope_derived(&rec);
+	/* A step towards a call that comes as its own event; in vain, perhaps all there is. */
+	rec.ev.event_flags |= !r ? EVENT_DERIVED : r == -ENOENT ? EVENT_STEP : 0;
 	if (r < 0) {
 		reply_error(&rec, r);
 		return;

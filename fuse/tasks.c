@@ -311,39 +311,6 @@ uint64_t tasks_call_size(struct tasks *c, uint32_t tid)
 	return 0;
 }
 
-/* Calls that make a name: which argument is its path, and which holds O_CREAT (-1: always). */
-static const struct making_call {
-	long number;
-	int path, flags;
-} making_calls[] = {
-#ifdef SYS_open
-	{SYS_open, 0, 1},
-	{SYS_creat, 0, -1},
-	{SYS_mkdir, 0, -1},
-	{SYS_mknod, 0, -1},
-	{SYS_symlink, 1, -1},
-	{SYS_link, 1, -1},
-	{SYS_rename, 1, -1},
-#endif
-	{SYS_openat, 1, 2},
-	{SYS_mkdirat, 1, -1},
-	{SYS_mknodat, 1, -1},
-	{SYS_symlinkat, 2, -1},
-	{SYS_linkat, 3, -1},
-	{SYS_renameat, 3, -1},
-	{SYS_renameat2, 3, -1},
-};
-
-static const struct making_call *making_call(const struct call *call)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(making_calls); i++) {
-		const struct making_call *m = &making_calls[i];
-		if (m->number == call->number)
-			return m->flags < 0 || (call->args[m->flags] & O_CREAT) ? m : NULL;
-	}
-	return NULL;
-}
-
 /* Bytes at `address`, up to the end of a page; how many. */
 static size_t read_piece(uint32_t tid, uint64_t address, char *out, size_t room)
 {
@@ -380,15 +347,6 @@ static const char *last_component(uint32_t tid, uint64_t address, char path[PATH
 		path[--len] = 0;
 	const char *slash = strrchr(path, '/');
 	return slash ? slash + 1 : path;
-}
-
-bool tasks_call_makes(struct tasks *c, uint32_t tid, const char *name)
-{
-	char path[PATH_MAX];
-	struct call call;
-	const struct making_call *m = read_call(c, tid, &call) ? making_call(&call) : NULL;
-
-	return m && !strcmp(last_component(tid, call.args[m->path], path), name);
 }
 
 /* Which argument of a call for attributes is its path: -1 = it has none, -2 = another call. */

@@ -15,6 +15,8 @@
 #include <xxhash.h>
 #include <zstd.h>
 
+#include "clock.h"
+#include "steps.h"
 #include "vec.h"
 
 enum {
@@ -149,6 +151,11 @@ struct string_slot {
 	uint32_t at, size;
 };
 
+/* A block may end so many events early if that cuts no step off the call that follows it; one whose
+ * thread has not gone on within this time has nothing to wait for. */
+#define BLOCK_SLACK 256
+#define STEP_AGE_NS (5 * NSEC_PER_MSEC)
+
 #define STRING_SLOTS (4 * BLOCK_EVENTS)
 #define HASH_SLOTS   16384
 
@@ -171,6 +178,7 @@ struct block_writer {
 	struct string_slot *strings;
 	uint32_t string_count;
 	struct bytes string_sizes, string_data, string_blob;
+	struct steps *steps;
 
 	/* Data written before: its hash and the number it got. */
 	struct {
@@ -198,6 +206,7 @@ struct block_writer *block_writer_new(const struct op_table *table)
 	b->ops = xcalloc(OPS_MAX, sizeof(*b->ops));
 	b->model = ALLOC(struct model);
 	b->packer = packer_new();
+	b->steps = steps_new();
 	bytes_reserve(&b->string_data, 1);
 	b->strings = ALLOC_ARRAY(struct string_slot, STRING_SLOTS);
 	b->contents = xcalloc(HASH_SLOTS, sizeof(*b->contents));
@@ -220,6 +229,7 @@ void block_writer_free(struct block_writer *b)
 	if (!b)
 		return;
 	packer_free(b->packer);
+	steps_free(b->steps);
 	bytes_free(&b->string_sizes);
 	bytes_free(&b->string_data);
 	bytes_free(&b->string_blob);
@@ -265,16 +275,25 @@ static uint64_t content_number(struct block_writer *b, uint64_t hash)
 	return b->contents[i].number;
 }
 
+static void follow_steps(struct block_writer *b, const struct event *ev)
+{
+	uint32_t first = steps_note(b->steps, ev, (uint32_t)b->count);
+
+	if (first != STEPS_NONE)
+		b->rows[first].flags |= EVENT_DERIVED;
+}
+
 void block_add(struct block_writer *b, const struct event *ev)
 {
 	const struct row *row = &b->table->rows[ev->op];
-	struct row_event *r = &b->rows[b->count++];
 
+	follow_steps(b, ev);
+	struct row_event *r = &b->rows[b->count++];
 	*r = (struct row_event){
 		.thread = ev->thread,
 		.op = ev->op,
 		.result = zigzag(ev->result),
-		.flags = ev->event_flags,
+		.flags = ev->event_flags & ~(uint32_t)EVENT_STEP,
 		.think = ev->start_ns, /* made a difference by block_model() */
 		.took = ev->took_ns,
 		.cpu = ev->cpu_ns,
@@ -299,7 +318,15 @@ size_t block_count(const struct block_writer *b)
 
 bool block_full(const struct block_writer *b)
 {
-	return b->count == BLOCK_EVENTS || b->string_data.size >= BLOCK_STRINGS;
+	return b->count == BLOCK_EVENTS || b->string_data.size >= BLOCK_STRINGS ||
+	       (b->count >= BLOCK_EVENTS - BLOCK_SLACK && block_settled(b));
+}
+
+bool block_settled(const struct block_writer *b)
+{
+	uint64_t open_ns = steps_open_ns(b->steps);
+
+	return !open_ns || open_ns + STEP_AGE_NS < b->end_ns;
 }
 
 static void draft_put(struct draft *d, struct model *m, const struct facts *f, uint64_t value)
@@ -458,6 +485,7 @@ static void block_reset(struct block_writer *b)
 	memset(b->strings, 0, STRING_SLOTS * sizeof(*b->strings));
 	b->string_count = 0;
 	b->string_sizes.size = b->string_data.size = 0;
+	steps_clear(b->steps);
 }
 
 void block_finish(struct block_writer *b, struct bytes *out)

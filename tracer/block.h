@@ -18,8 +18,10 @@ void block_writer_free(struct block_writer *b);
 /* Copy an event, strings included, into the open block. Events come in order of their ends. */
 void block_add(struct block_writer *b, const struct event *ev);
 size_t block_count(const struct block_writer *b);
-/* No room for another event. */
+/* No room for another event, or a good place to end before there is none. */
 bool block_full(const struct block_writer *b);
+/* No thread is between the first step of a call and the call: a good moment to end the block. */
+bool block_settled(const struct block_writer *b);
 /* Append the block to `out` and start the next one. At least one event must be in it. */
 void block_finish(struct block_writer *b, struct bytes *out);
 

@@ -21,6 +21,8 @@ struct text {
 enum event_flags {
 	EVENT_DERIVED = 1, /* the kernel made it by itself: shown, never replayed */
 	EVENT_JOINED = 2,  /* one call that arrived in pieces, put together again */
+	/* Only on the way into a trace: derived if the thread's next call makes the name (steps.h). */
+	EVENT_STEP = 4,
 };
 
 struct event {

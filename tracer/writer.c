@@ -338,7 +338,10 @@ static void merge_round(struct trace_writer *w, bool final)
 	merge(w, horizon);
 	for (size_t i = 0; i < count; i++)
 		buffer_release(w->looked[i]);
-	if (block_count(w->block) && now > w->block_began_ns + BLOCK_AGE_NS - 2 * TICK_NS)
+	uint64_t age = now - w->block_began_ns;
+	if (block_count(w->block) &&
+		(age > BLOCK_AGE_NS - TICK_NS ||
+			(age > BLOCK_AGE_NS - 4 * TICK_NS && block_settled(w->block))))
 		block_close(w);
 }
 
