@@ -2,7 +2,9 @@
 /* What the probe reports of a child that makes known calls; the order of the ring's reader. */
 #include <errno.h>
 #include <fcntl.h>
+#include <liburing.h>
 #include <limits.h>
+#include <linux/aio_abi.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -355,6 +357,100 @@ TEST(what_fuse_does_not_see_and_nothing_else)
 	CHECK_EQ(nth(&s, SYS_msync, 0)->r.file[0].ino, ino);
 	CHECK_EQ(nth(&s, SYS_pwritev2, 0)->r.args[5], RWF_DSYNC);
 	CHECK(nth(&s, SYS_sync_file_range, 1)->r.tgid != (uint32_t)s.child);
+	scene_done(&s);
+}
+
+static void ring_calls(const struct scene *s)
+{
+	struct io_uring ring;
+	struct io_uring_cqe *cqe;
+	int fd = open("a", O_RDWR | O_CREAT, 0644);
+
+	if (io_uring_queue_init(8, &ring, 0) || io_uring_register_files(&ring, &fd, 1))
+		_exit(2);
+	struct io_uring_sqe *sqe = io_uring_get_sqe(&ring);
+	io_uring_prep_write(sqe, fd, "0123456789", 10, 4096);
+	io_uring_sqe_set_data64(sqe, 77);
+	io_uring_sqe_set_flags(sqe, IOSQE_IO_LINK);
+	sqe = io_uring_get_sqe(&ring);
+	io_uring_prep_fsync(sqe, 0, IORING_FSYNC_DATASYNC);
+	io_uring_sqe_set_data64(sqe, 78);
+	io_uring_sqe_set_flags(sqe, IOSQE_FIXED_FILE);
+	if (io_uring_submit(&ring) != 2 || io_uring_wait_cqe_nr(&ring, &cqe, 2))
+		_exit(3);
+	io_uring_queue_exit(&ring);
+}
+
+static const struct seen *request(const struct scene *s, enum probe_kind kind, uint64_t data)
+{
+	static const struct seen none;
+
+	vec_each (seen, &s->list)
+		if ((*seen)->r.kind == kind && (*seen)->r.args[kind == PROBE_AIO ? 1 : 2] == data)
+			return *seen;
+	CHECK(!"the request was not reported");
+	return &none;
+}
+
+TEST(requests_of_io_uring)
+{
+	struct scene s;
+
+	if (!scene_run(&s, PROBE_HIDDEN, ring_calls))
+		return;
+	const struct probe_record *w = &request(&s, PROBE_URING, 77)->r;
+	CHECK_EQ(w->args[0], IORING_OP_WRITE);
+	CHECK(w->args[1] & IOSQE_IO_LINK);
+	CHECK_EQ(w->args[3], 4096);
+	CHECK_EQ(w->args[4], 10);
+	CHECK_EQ(w->result, 10);
+	CHECK_EQ(w->tid, s.child);
+	const struct probe_record *f = &request(&s, PROBE_URING, 78)->r;
+	CHECK_EQ(f->args[0], IORING_OP_FSYNC);
+	CHECK_EQ(f->args[5], IORING_FSYNC_DATASYNC);
+	CHECK_EQ(f->file[0].ino, w->file[0].ino);
+	CHECK(f->exit_ns >= w->exit_ns);
+	CHECK_EQ(count(&s, PROBE_URING, 0), 2);
+	CHECK_EQ(nth(&s, SYS_io_uring_enter, 0)->r.args[1], 2);
+	scene_done(&s);
+}
+
+static void aio_calls(const struct scene *s)
+{
+	aio_context_t ctx = 0;
+	struct io_event events[3];
+	int fd = open("a", O_RDWR | O_CREAT, 0644);
+	struct iocb list[3] = {
+		{.aio_data = 7,
+			.aio_lio_opcode = IOCB_CMD_PWRITE,
+			.aio_fildes = (uint32_t)fd,
+			.aio_buf = (uintptr_t) "0123456789",
+			.aio_nbytes = 10,
+			.aio_offset = 100},
+		{.aio_data = 8, .aio_lio_opcode = IOCB_CMD_FDSYNC, .aio_fildes = (uint32_t)fd},
+		{.aio_data = 9, .aio_lio_opcode = IOCB_CMD_FDSYNC, .aio_fildes = 999},
+	};
+	struct iocb *batch[3] = {&list[0], &list[1], &list[2]};
+
+	/* The third is refused, so two are accepted. */
+	if (syscall(SYS_io_setup, 8, &ctx) || syscall(SYS_io_submit, ctx, 3, batch) != 2 ||
+		syscall(SYS_io_getevents, ctx, 2, 2, events, NULL) != 2)
+		_exit(2);
+}
+
+TEST(requests_of_libaio)
+{
+	struct scene s;
+
+	if (!scene_run(&s, PROBE_HIDDEN, aio_calls))
+		return;
+	const struct probe_record *w = &request(&s, PROBE_AIO, 7)->r;
+	CHECK_EQ(w->args[0], IOCB_CMD_PWRITE);
+	CHECK_EQ(w->args[3], 100);
+	CHECK_EQ(w->args[4], 10);
+	CHECK_EQ(request(&s, PROBE_AIO, 8)->r.file[0].ino, w->file[0].ino);
+	CHECK_EQ(count(&s, PROBE_AIO, 0), 2);
+	CHECK_EQ(nth(&s, SYS_io_submit, 0)->r.result, 2);
 	scene_done(&s);
 }
 
