@@ -91,7 +91,17 @@ static bool moves_data(enum op op)
 /* Does KIND_SIZE stand for memory of ours? */
 static bool size_is_buffer(enum op op)
 {
-	return op != OP_truncate && op != OP_fallocate && op != OP_getlk && op != OP_setlk;
+	static const bool is_range[OP_LIMIT] = {
+		[OP_truncate] = true,
+		[OP_fallocate] = true,
+		[OP_getlk] = true,
+		[OP_setlk] = true,
+		[OP_sync_file_range] = true,
+		[OP_fadvise] = true,
+		[OP_readahead] = true,
+	};
+
+	return !is_range[op];
 }
 
 static const char *check_text(const struct event *ev, const struct op_arg *arg)
@@ -321,7 +331,7 @@ static const char *resolve(
 	s->met = s->node != NULL;
 	if (ev->op == OP_link)
 		why = resolve_link(c, ev, s, d);
-	else if (ev->op == OP_statfs)
+	else if (ev->op == OP_statfs || ev->op == OP_sync)
 		why = resolve_statfs(c, s, d);
 	else if (has_named_dir(ev->op))
 		why = resolve_named_dirs(c, ev, s, d);
@@ -353,6 +363,10 @@ static const bool is_plain[OP_LIMIT] = {
 	[OP_fallocate] = true,
 	[OP_truncate] = true,
 	[OP_lseek] = true,
+	[OP_sync_file_range] = true,
+	[OP_fadvise] = true,
+	[OP_readahead] = true,
+	[OP_syncfs] = true,
 };
 
 /* What this one call asked for beyond the way its file was opened. */
@@ -395,7 +409,7 @@ static enum file_class class_of(const struct event *ev, const struct subject *s)
 {
 	if (s->node)
 		return (enum file_class)s->node->file_class;
-	if (ev->op == OP_mkdir || ev->op == OP_rmdir || ev->op == OP_statfs)
+	if (ev->op == OP_mkdir || ev->op == OP_rmdir || ev->op == OP_statfs || ev->op == OP_sync)
 		return FILE_DIRECTORY;
 	return ev->name.size ? file_class_of(ev->name) : FILE_OTHER;
 }

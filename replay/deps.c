@@ -534,6 +534,14 @@ void deps_look(struct deps *d, struct contents *c)
 	recent_add(d, &c->looked);
 }
 
+void deps_everything(struct deps *d)
+{
+	if (d->order != ORDER_RESOURCE)
+		return;
+	for (uint32_t lane = 0; lane < d->lane_count; lane++)
+		need(d, lane, ended(d, lane));
+}
+
 void deps_attribute(struct deps *d, struct contents *c, bool change)
 {
 	if (d->order != ORDER_RESOURCE)

@@ -95,6 +95,8 @@ void deps_change_names(struct deps *d, struct contents *c);
 /* A call that failed because the directory was not empty: in every order. */
 void deps_found_full(struct deps *d, struct contents *c);
 void deps_look(struct deps *d, struct contents *c);
+/* A sync of the whole file system: after all that had ended, on whatever file. */
+void deps_everything(struct deps *d);
 void deps_attribute(struct deps *d, struct contents *c, bool change);
 
 struct deps_lock {

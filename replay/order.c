@@ -113,6 +113,18 @@ static void order_read(struct ordering *o, const struct event *ev, struct node *
 	deps_read(o->deps, node_contents(node), &range);
 }
 
+/* What is to be read should have been written by then; it need not be there. */
+static void order_advice(struct ordering *o, const struct event *ev, struct node *node)
+{
+	uint64_t there = node->size > ev->offset ? node->size - ev->offset : 0;
+	struct deps_range range = {.file = node->id,
+		.offset = ev->offset,
+		.size = ev->size ? min_u64(ev->size, there) : there};
+
+	if (there)
+		deps_read(o->deps, node_contents(node), &range);
+}
+
 static void order_write(struct ordering *o, const struct event *ev, const struct subject *s)
 {
 	struct deps_range range =
@@ -210,18 +222,10 @@ static bool touches_attributes(enum op op)
 }
 
 /* What a successful call does to the contents of files and directories. */
-static void order_contents(struct ordering *o, const struct event *ev, const struct subject *s)
+static void order_success(struct ordering *o, const struct event *ev, const struct subject *s)
 {
 	struct node *node = s->node;
 
-	if (ev->op == OP_setlk || ev->op == OP_flock)
-		order_lock(o, ev, node);
-	if (node && touches_attributes(ev->op))
-		deps_attribute(o->deps, node_contents(node), changes_attribute(ev));
-	if (ev->result < 0) {
-		order_full(o, ev, s);
-		return;
-	}
 	switch (ev->op) {
 	case OP_read:
 		order_read(o, ev, node);
@@ -269,7 +273,16 @@ static void order_contents(struct ordering *o, const struct event *ev, const str
 	case OP_fsyncdir:
 	case OP_readdir:
 	case OP_lseek:
+	case OP_sync_file_range:
 		deps_look(o->deps, node_contents(node));
+		break;
+	case OP_fadvise:
+	case OP_readahead:
+		order_advice(o, ev, node);
+		break;
+	case OP_syncfs:
+	case OP_sync:
+		deps_everything(o->deps);
 		break;
 	case OP_release:
 	case OP_releasedir:
@@ -294,9 +307,33 @@ static void order_contents(struct ordering *o, const struct event *ev, const str
 	case OP_chown:
 	case OP_utimens:
 	case OP_ioctl:
+	case OP_mmap:
+	case OP_munmap:
+	case OP_msync:
+	case OP_madvise:
+	case OP_rwf:
+	case OP_batch:
+	case OP_request:
+	case OP_fork:
+	case OP_exec:
+	case OP_exit:
 	case OP_LIMIT:
 		break;
 	}
+}
+
+static void order_contents(struct ordering *o, const struct event *ev, const struct subject *s)
+{
+	struct node *node = s->node;
+
+	if (ev->op == OP_setlk || ev->op == OP_flock)
+		order_lock(o, ev, node);
+	if (node && touches_attributes(ev->op))
+		deps_attribute(o->deps, node_contents(node), changes_attribute(ev));
+	if (ev->result < 0)
+		order_full(o, ev, s);
+	else
+		order_success(o, ev, s);
 }
 
 /* Most calls: their row says no more than that they use a file. */

@@ -407,6 +407,21 @@ void scene_event_on(struct scene *m, const struct event *ev, struct node *node)
 	case OP_utimens:
 	case OP_lseek:
 	case OP_ioctl:
+	case OP_sync_file_range:
+	case OP_fadvise:
+	case OP_readahead:
+	case OP_syncfs:
+	case OP_sync:
+	case OP_mmap:
+	case OP_munmap:
+	case OP_msync:
+	case OP_madvise:
+	case OP_rwf:
+	case OP_batch:
+	case OP_request:
+	case OP_fork:
+	case OP_exec:
+	case OP_exit:
 	case OP_LIMIT:
 		break;
 	}

@@ -695,6 +695,54 @@ static int64_t step_sync_copy_file_range(struct replay_context *ctx, const struc
 	return try(copy_file_range(from, &from_at, to, &to_at, step->size, 0));
 }
 
+static int64_t step_sync_sync_file_range(struct replay_context *ctx, const struct step *step)
+{
+	return try(sync_file_range(
+		handle_of(ctx, step), (off_t)step->offset, (off_t)step->size, step->flags));
+}
+
+static int64_t step_sync_fadvise(struct replay_context *ctx, const struct step *step)
+{
+	return -posix_fadvise(
+		handle_of(ctx, step), (off_t)step->offset, (off_t)step->size, step->mode);
+}
+
+static int64_t step_sync_readahead(struct replay_context *ctx, const struct step *step)
+{
+	return try(readahead(handle_of(ctx, step), (off_t)step->offset, step->size));
+}
+
+static int64_t step_sync_syncfs(struct replay_context *ctx, const struct step *step)
+{
+	return try(syncfs(handle_of(ctx, step)));
+}
+
+/* The application meant the whole machine; a replay has no business outside its target. */
+static int64_t step_sync_sync(struct replay_context *ctx, const struct step *step)
+{
+	struct dir_ref dir auto_dir = dir_ref(ctx, step->args->dir);
+
+	return dir.fd < 0 ? dir.fd : try(syncfs(dir.fd));
+}
+
+/* Notes are never compiled into a step. */
+#define NOTE(name)                                                                                 \
+	static int64_t step_sync_##name(struct replay_context *ctx, const struct step *step)       \
+	{                                                                                          \
+		return -ENOSYS;                                                                    \
+	}
+NOTE(mmap)
+NOTE(munmap)
+NOTE(msync)
+NOTE(madvise)
+NOTE(rwf)
+NOTE(batch)
+NOTE(request)
+NOTE(fork)
+NOTE(exec)
+NOTE(exit)
+#undef NOTE
+
 static int64_t step_sync_lseek(struct replay_context *ctx, const struct step *step)
 {
 	return try(lseek(handle_of(ctx, step), (off_t)step->offset, step->mode));

@@ -42,7 +42,8 @@ bool survey_is_step(const struct event *ev)
 {
 	if (is_kernels(ev))
 		return true;
-	return !(ev->event_flags & EVENT_DERIVED) && ev->thread != 0 && ev->op != OP_flush;
+	return !(ev->event_flags & EVENT_DERIVED) && ev->thread != 0 && ev->op != OP_flush &&
+	       op_descs[ev->op].class != CLASS_NOTE;
 }
 
 uint32_t survey_lane(struct thread_lanes *thread, const struct event *ev)
@@ -115,7 +116,7 @@ static int survey_event(struct survey *s, const struct event *ev, struct error *
 	look_at_cpu(s, ev);
 	if (!survey_is_step(ev)) {
 		s->flushes += ev->op == OP_flush;
-		s->derived += ev->op != OP_flush;
+		s->derived += ev->op != OP_flush && op_descs[ev->op].class != CLASS_NOTE;
 		return 0;
 	}
 	s->steps++;

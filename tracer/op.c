@@ -48,6 +48,7 @@ static const char *const class_names[CLASS_COUNT] = {
 	[CLASS_XATTR] = "xattr",
 	[CLASS_LOCK] = "lock",
 	[CLASS_DIRECTORY] = "directory",
+	[CLASS_NOTE] = "note",
 };
 
 static const char *const kind_names[KIND_COUNT] = {

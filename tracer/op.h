@@ -25,6 +25,7 @@ enum op_class {
 	CLASS_XATTR,
 	CLASS_LOCK,
 	CLASS_DIRECTORY,
+	CLASS_NOTE, /* information: nothing is done again */
 	CLASS_COUNT,
 };
 

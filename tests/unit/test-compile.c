@@ -246,6 +246,42 @@ TEST(what_the_kernel_did_by_itself_is_left_out)
 }
 
 /* Faults and writeback of mapped files stand for what the program read and wrote there. */
+TEST(what_a_probe_saw_is_replayed_unless_it_is_a_note)
+{
+	struct bench b;
+
+	bench_open(&b, 2);
+	uint64_t file = maker_file(&b.maker, TREE_ROOT, "a", 8192);
+	maker_put(&b.maker, .op = OP_open, .thread = 1, .file = file, .handle = 1, .flags = O_RDWR);
+	maker_put(&b.maker, .op = OP_write, .thread = 1, .file = file, .handle = 1, .size = 4096,
+		.result = 4096);
+	maker_put(&b.maker, .op = OP_fork, .thread = 1, .owner = 2);
+	maker_put(&b.maker, .op = OP_mmap, .thread = 1, .file = file, .handle = 1, .size = 4096);
+	maker_put(&b.maker, .op = OP_sync_file_range, .thread = 2, .file = file, .handle = 1,
+		.size = UINT64_C(1) << 40, .flags = 2);
+	maker_put(&b.maker, .op = OP_fadvise, .thread = 2, .file = file, .handle = 1, .mode = 3);
+	maker_put(
+		&b.maker, .op = OP_readahead, .thread = 2, .file = file, .handle = 1, .size = 4096);
+	maker_put(&b.maker, .op = OP_syncfs, .thread = 2, .file = file, .handle = 1);
+	maker_put(&b.maker, .op = OP_sync, .thread = 1, .file = TREE_ROOT);
+	maker_put(&b.maker, .op = OP_exit, .thread = 2);
+	if (!bench_compile(&b))
+		return;
+	CHECK_EQ(next(&b), "0 open");
+	CHECK_EQ(next(&b), "0 write");
+	CHECK_EQ(next(&b), "1 sync_file_range 0:2");
+	CHECK_EQ(b.step.flags, 2);
+	CHECK_EQ(next(&b), "1 fadvise");
+	CHECK_EQ(b.step.mode, 3);
+	CHECK_EQ(next(&b), "1 readahead");
+	CHECK_EQ(next(&b), "1 syncfs");
+	CHECK(b.step.bits & STEP_SYNCS);
+	CHECK_EQ(next(&b), "0 sync 1:4");
+	CHECK_EQ(next(&b), "");
+	CHECK_EQ(compiler_survey(b.compiler)->derived, 0);
+	bench_close(&b);
+}
+
 TEST(pages_of_mapped_files_are_read_and_written)
 {
 	struct bench b;

@@ -167,6 +167,28 @@ TEST(a_sync_waits_for_the_writes_that_had_ended)
 	deps_free(d);
 }
 
+TEST(a_sync_of_everything_waits_for_all_that_had_ended)
+{
+	struct contents a = {0}, b = {0};
+
+	d = deps_new(ORDER_RESOURCE, LANES, 100);
+	begin(0, 0);
+	deps_write(d, &a, page(1, false));
+	end(); /* ends at 10 */
+	begin(1, 0);
+	deps_write(d, &b, page(2, false));
+	end_at(20);
+	begin(2, 5);
+	deps_write(d, &b, page(3, false));
+	end_at(100);
+	begin(3, 50);
+	deps_everything(d);
+	CHECK_EQ(end_at(60), "0:1 1:1");
+	contents_done(&a);
+	contents_done(&b);
+	deps_free(d);
+}
+
 /* One write of the lane had ended, its latest had not: only the former counts. */
 TEST(a_long_write_does_not_hide_the_one_before_it)
 {
