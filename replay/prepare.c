@@ -188,12 +188,14 @@ static int make_node(
 		return make_link_target(dir_fd, name, entry);
 	case S_IFIFO:
 	case S_IFSOCK:
+	case S_IFCHR: /* devices by their type alone: no driver has the number 0:0 */
+	case S_IFBLK:
 		return mknodat(dir_fd, name, ((mode_t)entry->mode & S_IFMT) | permissions(p, entry),
 			       0) < 0
 		               ? -errno
 		               : 0;
 	}
-	return 0; /* devices */
+	return 0;
 }
 
 /* Remember where it is: directories for their children, files for their other links. */
