@@ -156,6 +156,33 @@ TEST(writing_clears_set_id_bits)
 	CHECK_EQ(st.st_mode & 06000, 0);
 }
 
+static int chown_nothing(const void *arg)
+{
+	become_user(0);
+	return chown("owned", -1, -1) ? errno : 0;
+}
+
+/* It sets nothing, yet it is a change like any other, and not everyone's if it takes set-id bits. */
+TEST(chown_to_nobody_is_a_change)
+{
+	struct stat before, after;
+
+	if (!root_only())
+		return;
+	close(must_open("owned", O_CREAT | O_WRONLY, 0600));
+	CHECK_EQ(chmod("owned", 06755), 0);
+	CHECK_EQ(in_child(chown_nothing, NULL), EPERM);
+	CHECK_EQ(stat("owned", &before), 0);
+	CHECK_EQ(before.st_mode & 07777, 06755);
+	pause_ms(20);
+	CHECK_EQ(chown("owned", -1, -1), 0);
+	CHECK_EQ(stat("owned", &after), 0);
+	CHECK_EQ(after.st_mode & 07777, 0755);
+	CHECK(after.st_ctim.tv_sec > before.st_ctim.tv_sec ||
+		after.st_ctim.tv_nsec > before.st_ctim.tv_nsec);
+	CHECK_EQ(in_child(chown_nothing, NULL), 0);
+}
+
 static int use_passed(const void *arg)
 {
 	int fd = *(const int *)arg;
