@@ -86,14 +86,29 @@ static int check_mount_point(const struct capture_options *o, char **ret_path, s
 	return 0;
 }
 
-/* The mount allows what the file system below allows. */
-static char *mount_options(int source_fd)
+/* As a value of a mount option; the caller frees. */
+static char *escaped(const char *value)
+{
+	char *out = xmalloc(2 * strlen(value) + 1), *to = out;
+
+	for (; *value; value++) {
+		if (*value == ',' || *value == '\\')
+			*to++ = '\\';
+		*to++ = *value;
+	}
+	*to = '\0';
+	return out;
+}
+
+/* The mount allows what the file system below allows, and is listed by the directory it shows. */
+static char *mount_options(const char *source, int source_fd)
 {
 	struct statvfs st = {0};
 	bool root = geteuid() == 0;
+	auto_free char *name = escaped(source);
 
 	fstatvfs(source_fd, &st);
-	return xasprintf("-ofsname=fsreel,subtype=fsreel,default_permissions%s%s%s%s%s",
+	return xasprintf("-ofsname=%s,subtype=fsreel,default_permissions%s%s%s%s%s", name,
 		root ? ",allow_other" : "", root && !(st.f_flag & ST_NOSUID) ? ",suid" : "",
 		root && !(st.f_flag & ST_NODEV) ? ",dev" : "",
 		st.f_flag & ST_NOEXEC ? ",noexec" : "", st.f_flag & ST_RDONLY ? ",ro" : "");
@@ -123,9 +138,9 @@ static int mount_error(const char *path, struct error *err)
 			   library_words[0] ? library_words : "the kernel refused");
 }
 
-static int start_session(struct capture *c, int source_fd, struct error *err)
+static int start_session(struct capture *c, const char *source, int source_fd, struct error *err)
 {
-	auto_free char *options = mount_options(source_fd);
+	auto_free char *options = mount_options(source, source_fd);
 	char *argv[] = {(char *)(uintptr_t) "fsreel", options, NULL};
 	struct fuse_args args = FUSE_ARGS_INIT(2, argv);
 
@@ -229,7 +244,7 @@ static int start(struct capture *c, const struct capture_options *o, struct erro
 	if (!r && c->writer)
 		r = write_tree(c, err);
 	if (!r)
-		r = start_session(c, source_fd, err);
+		r = start_session(c, o->source, source_fd, err);
 	return r ? r : wait_for_init(c, o->workers, err);
 }
 
