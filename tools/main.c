@@ -8,6 +8,7 @@
  *   tracer/     the table of operations (ops.def), events, the trace file both ways
  *   fuse/       the pass-through that logs every call            -> trace file
  *   replay/     trace -> steps and waits -> lanes or io_uring    -> results
+ *   convert/    traces in the formats of other programs
  *   targets/    mkfs, mount, loop devices: a fresh file system per run
  *   workloads/  real applications: SQLite ...
  *   report/     rank, attribute, predicted against measured
