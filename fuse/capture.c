@@ -165,6 +165,7 @@ static void capture_free(struct capture *c)
 	pieces_free(c->pieces);
 	tasks_free(c->tasks);
 	inode_table_close(c->inodes);
+	claim_drop(&c->claim);
 	free(c->path);
 	free(c);
 }
@@ -240,7 +241,9 @@ static int start(struct capture *c, const struct capture_options *o, struct erro
 	if (source_fd < 0)
 		return error_errno(err, errno, "directory '%s'", o->source);
 	c->flush_below = wants_flush(source_fd);
-	int r = inode_table_open(&c->inodes, dup(source_fd), err);
+	int r = claim_take(&c->claim, o->source, err);
+	if (!r)
+		r = inode_table_open(&c->inodes, dup(source_fd), err);
 	if (!r && c->writer)
 		r = write_tree(c, err);
 	if (!r)

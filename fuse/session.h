@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "capture.h"
+#include "claim.h"
 #include "handle.h"
 #include "inode.h"
 #include "kernel.h"
@@ -23,8 +24,9 @@ struct capture {
 	struct pieces *pieces;
 	struct trace_writer *writer; /* NULL: nothing is logged */
 	struct pool *pool;
-	char *path;     /* of the mount point */
-	double timeout; /* of attributes and names in the kernel, seconds */
+	char *path;         /* of the mount point */
+	struct claim claim; /* on the source */
+	double timeout;     /* of attributes and names in the kernel, seconds */
 	bool strip_direct;
 	bool mounted;
 	bool serving;      /* INIT has been answered */

@@ -29,6 +29,7 @@
 #include <unistd.h>
 
 #include "capture-meta.h"
+#include "claim.h"
 #include "cleanup.h"
 #include "clock.h"
 #include "interrupt.h"
@@ -95,6 +96,7 @@ static int check_trace_place(const char *trace, const char *dir, struct error *e
 int capture_check(const struct capture_job *job, struct error *err)
 {
 	const char *dir = job->dir ? job->dir : ".";
+	struct claim claim;
 	int r = 0;
 
 	if (job->command) {
@@ -106,7 +108,14 @@ int capture_check(const struct capture_job *job, struct error *err)
 		r = check_trace_place(job->trace, dir, err);
 	if (!r && job->trace && job->mount)
 		r = check_trace_place(job->trace, job->mount, err);
-	return r ? r : capture_possible(job->mount ? job->mount : dir, err);
+	if (!r)
+		r = capture_possible(job->mount ? job->mount : dir, err);
+	/* The recorder claims it for good; but not after somebody else's directory has been prepared. */
+	if (!r)
+		r = claim_take(&claim, dir, err);
+	if (!r)
+		claim_drop(&claim);
+	return r;
 }
 
 /* --- the child: command or workload --- */
