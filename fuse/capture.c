@@ -164,6 +164,7 @@ static void capture_free(struct capture *c)
 	locks_free(c->locks);
 	pieces_free(c->pieces);
 	tasks_free(c->tasks);
+	handle_table_free(c->handles);
 	inode_table_close(c->inodes);
 	claim_drop(&c->claim);
 	free(c->path);
@@ -244,6 +245,8 @@ static int start(struct capture *c, const struct capture_options *o, struct erro
 	int r = claim_take(&c->claim, o->source, err);
 	if (!r)
 		r = inode_table_open(&c->inodes, dup(source_fd), err);
+	if (!r)
+		c->handles = handle_table_new(c->inodes);
 	if (!r && c->writer)
 		r = write_tree(c, err);
 	if (!r)
@@ -352,7 +355,9 @@ int capture_unmount(struct capture *c, struct capture_stats *ret, struct error *
 			.events = c->events,
 			.joined = c->joined,
 			.escapes = c->escapes,
-			.evicted = inode_table_evicted(c->inodes),
+			.evicted =
+				inode_table_evicted(c->inodes) + handle_table_evicted(c->handles),
+			.refused = handle_table_refused(c->handles),
 			.allow_mmap = c->kernel.allow_mmap,
 			.parallel_writes = c->kernel.parallel_writes,
 		};

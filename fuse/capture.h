@@ -29,6 +29,7 @@ struct capture_stats {
 	uint64_t escapes;  /* symbolic links read that lead out of the mount: I/O behind them is not
 	                      seen */
 	uint64_t evicted;  /* descriptors given up to stay below the limit */
+	uint64_t refused;  /* opens that failed because even that was not enough */
 	bool allow_mmap;   /* shared mappings work on direct I/O */
 	bool parallel_writes;
 };

@@ -55,7 +55,7 @@ static int refuse(const char *dir, int fd, struct error *err)
 	if (h.pid && !h.is_capture)
 		return error_set(err, EBUSY,
 			"directory '%s' is locked (flock) by %s, process %d; a capture needs it "
-		        "for "
+			"for "
 			"itself",
 			dir, h.name, h.pid);
 	return error_set(err, EBUSY,

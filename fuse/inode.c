@@ -26,10 +26,11 @@
 #include "sight.h"
 #include "vec.h"
 
-#define ROOT_NUMBER  1
-#define ROOT_ID      1
-#define MAX_CACHED   4096
-#define MIN_RESERVED 64
+#define ROOT_NUMBER        1
+#define ROOT_ID            1
+#define MAX_CACHED         4096
+#define MIN_RESERVED       64
+#define WANTED_DESCRIPTORS 262144 /* if this process may raise its limit */
 
 struct inode {
 	struct file_key key;
@@ -570,6 +571,11 @@ bool inode_name_ends(struct inode_table *t, const struct inode *i, const char *e
 	return yes;
 }
 
+bool inode_table_by_handle(const struct inode_table *t)
+{
+	return t->by_handle;
+}
+
 uint64_t inode_table_evicted(struct inode_table *t)
 {
 	return t->evicted;
@@ -580,10 +586,13 @@ uint64_t inode_table_evicted(struct inode_table *t)
 /* As many descriptors as the system gives; a quarter of them, at most, for the cache. */
 static size_t descriptor_budget(void)
 {
+	const struct rlimit more = {WANTED_DESCRIPTORS, WANTED_DESCRIPTORS};
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit))
 		return MIN_RESERVED;
+	if (limit.rlim_max < WANTED_DESCRIPTORS && !setrlimit(RLIMIT_NOFILE, &more))
+		limit = more;
 	limit.rlim_cur = limit.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &limit);
 	return (size_t)max_u64(min_u64(limit.rlim_cur / 4, MAX_CACHED), MIN_RESERVED);

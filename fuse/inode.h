@@ -26,6 +26,8 @@ int inode_table_open(struct inode_table **ret, int source_fd, struct error *err)
 void inode_table_close(struct inode_table *t);
 /* Descriptors given up so far to stay below the limit. */
 uint64_t inode_table_evicted(struct inode_table *t);
+/* Can a file be opened again whatever became of its name and its permissions? */
+bool inode_table_by_handle(const struct inode_table *t);
 /* Give up half of what is cached: after EMFILE. */
 void inode_table_shrink(struct inode_table *t);
 

@@ -15,11 +15,11 @@ static void set_handle(struct scope *rec, const struct handle *h)
 }
 
 /* The descriptor that serves this request: by the flags the file has now, not as it was opened. */
-static int data_fd(const struct capture *c, struct handle *h, int flags)
+static struct handle_use data_fd(const struct capture *c, struct handle *h, int flags)
 {
 	bool direct = (flags & O_DIRECT) && !kernel_call()->from_cache && !c->strip_direct;
 
-	return handle_fd(h, direct);
+	return handle_use(h, direct);
 }
 
 void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct fuse_file_info *fi)
@@ -35,8 +35,8 @@ void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct f
 	rec.ev.flags = (unsigned)fi->flags;
 	if (kernel_call()->from_cache)
 		scope_derived(&rec);
-	int fd = data_fd(c, h, fi->flags);
-	reply_data(&rec, data, fd < 0 ? fd : lower_read(fd, data, size, offset));
+	auto_use struct handle_use use = data_fd(c, h, fi->flags);
+	reply_data(&rec, data, use.fd < 0 ? use.fd : lower_read(use.fd, data, size, offset));
 }
 
 /* New data is the caller's, also in what it may take: see caller_spend(). */
@@ -53,14 +53,14 @@ static ssize_t write_below(
 	/* Others than root have no such right to drop. */
 	bool drop_set_id = kernel_call()->kill_suid && inode_has_set_id(h->inode) &&
 	                   fuse_req_ctx(req)->uid == 0;
-	int fd = data_fd(reply_capture(req), h, flags);
+	auto_use struct handle_use use = data_fd(reply_capture(req), h, flags);
 
-	if (fd < 0)
-		return fd;
+	if (use.fd < 0)
+		return use.fd;
 	spend_as_caller(req);
 	if (drop_set_id)
 		caller_drop_fsetid();
-	ssize_t r = lower_write(fd, data, size, offset, flags);
+	ssize_t r = lower_write(use.fd, data, size, offset, flags);
 	if (drop_set_id)
 		caller_regain_fsetid();
 	return r;
@@ -91,7 +91,8 @@ void op_fsync(fuse_req_t req, fuse_ino_t ino, int data_only, struct fuse_file_in
 	if (data_only)
 		rec.ev.op = OP_fdatasync;
 	set_handle(&rec, h);
-	reply_error(&rec, lower_sync(handle_any_fd(h), data_only));
+	auto_use struct handle_use use = handle_use_any(h);
+	reply_error(&rec, use.fd < 0 ? use.fd : lower_sync(use.fd, data_only));
 }
 
 void op_fsyncdir(fuse_req_t req, fuse_ino_t ino, int data_only, struct fuse_file_info *fi)
@@ -101,7 +102,8 @@ void op_fsyncdir(fuse_req_t req, fuse_ino_t ino, int data_only, struct fuse_file
 	RECORD(rec, req, fsyncdir);
 	set_handle(&rec, h);
 	rec.ev.flags = data_only ? 1 : 0;
-	reply_error(&rec, lower_sync(handle_any_fd(h), data_only));
+	auto_use struct handle_use use = handle_use_any(h);
+	reply_error(&rec, use.fd < 0 ? use.fd : lower_sync(use.fd, data_only));
 }
 
 void op_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t offset, off_t size,
@@ -115,7 +117,8 @@ void op_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t offset, off_t 
 	rec.ev.offset = (uint64_t)offset;
 	rec.ev.size = (uint64_t)size;
 	spend_as_caller(req);
-	reply_error(&rec, lower_fallocate(handle_any_fd(h), mode, offset, size));
+	auto_use struct handle_use use = handle_use_any(h);
+	reply_error(&rec, use.fd < 0 ? use.fd : lower_fallocate(use.fd, mode, offset, size));
 }
 
 void op_copy_file_range(fuse_req_t req, fuse_ino_t ino, off_t offset, struct fuse_file_info *fi,
@@ -132,8 +135,11 @@ void op_copy_file_range(fuse_req_t req, fuse_ino_t ino, off_t offset, struct fus
 	rec.ev.size = size;
 	rec.ev.flags = (unsigned)flags;
 	spend_as_caller(req);
-	ssize_t n = lower_copy(
-		handle_any_fd(from), offset, handle_any_fd(to), offset2, size, (unsigned)flags);
+	auto_use struct handle_use use = handle_use_any(from);
+	auto_use struct handle_use use_to = handle_use_any(to);
+	ssize_t n = use.fd < 0 ? use.fd : use_to.fd;
+	if (use.fd >= 0 && use_to.fd >= 0)
+		n = lower_copy(use.fd, offset, use_to.fd, offset2, size, (unsigned)flags);
 	scope_result(&rec, n);
 	if (n < 0)
 		fuse_reply_err(req, (int)-n);
@@ -149,7 +155,8 @@ void op_lseek(fuse_req_t req, fuse_ino_t ino, off_t offset, int whence, struct f
 	set_handle(&rec, h);
 	rec.ev.offset = (uint64_t)offset;
 	rec.ev.mode = (unsigned)whence;
-	off_t r = lower_seek(handle_any_fd(h), offset, whence);
+	auto_use struct handle_use use = handle_use_any(h);
+	off_t r = use.fd < 0 ? use.fd : lower_seek(use.fd, offset, whence);
 	scope_result(&rec, r);
 	if (r < 0)
 		fuse_reply_err(req, (int)-r);

@@ -76,7 +76,15 @@ void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	(SET_TIMES | FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID | FUSE_SET_ATTR_MODE |                  \
 		FUSE_SET_ATTR_SIZE)
 
-static int set_size(struct scope *rec, int path_fd, const struct handle *h, off_t size)
+static int cut(int path_fd, struct handle *h, off_t size)
+{
+	if (!h)
+		return lower_truncate(path_fd, size);
+	auto_use struct handle_use use = handle_use_any(h);
+	return use.fd < 0 ? use.fd : lower_ftruncate(use.fd, size);
+}
+
+static int set_size(struct scope *rec, int path_fd, struct handle *h, off_t size)
 {
 	bool drop_set_id = kernel_call()->kill_suid;
 
@@ -84,7 +92,7 @@ static int set_size(struct scope *rec, int path_fd, const struct handle *h, off_
 	rec->ev.size = (uint64_t)size;
 	if (drop_set_id)
 		caller_drop_fsetid();
-	int r = h ? lower_ftruncate(handle_any_fd(h), size) : lower_truncate(path_fd, size);
+	int r = cut(path_fd, h, size);
 	if (drop_set_id)
 		caller_regain_fsetid();
 	return r;
@@ -152,7 +160,7 @@ static int set_times(struct scope *rec, int path_fd, const struct stat *want, in
 /* The kernel sets one kind at a time, but for times beside others; the most telling names the
  * event, so it comes last. */
 static int set_all(
-	struct scope *rec, int path_fd, const struct handle *h, const struct stat *want, int valid)
+	struct scope *rec, int path_fd, struct handle *h, const struct stat *want, int valid)
 {
 	int r = 0;
 
@@ -348,7 +356,8 @@ void op_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned command, void *arg,
 		return;
 	}
 	memcpy(&value, in, form->in);
-	int r = lower_ioctl(handle_any_fd(h), command, &value);
+	auto_use struct handle_use use = handle_use_any(h);
+	int r = use.fd < 0 ? use.fd : lower_ioctl(use.fd, command, &value);
 	if (r < 0) {
 		reply_error(&rec, r);
 		return;

@@ -38,36 +38,47 @@ static void set_opened(struct scope *rec, struct handle *h)
 	h->thread = rec->ev.thread;
 }
 
-/* A descriptor more than the system gives: make room once. */
+/* A descriptor more than the system gives: one try more with more room. */
+static bool make_room(const struct capture *c, int fd)
+{
+	if (fd != -EMFILE)
+		return false;
+	handle_table_shrink(c->handles);
+	inode_table_shrink(c->inodes);
+	return true;
+}
+
 static int open_once(struct capture *c, int path_fd, int flags)
 {
 	int fd = lower_reopen(path_fd, flags);
 
-	if (fd != -EMFILE)
-		return fd;
-	inode_table_shrink(c->inodes);
-	return lower_reopen(path_fd, flags);
+	return make_room(c, fd) ? lower_reopen(path_fd, flags) : fd;
 }
 
 /* O_APPEND is the kernel's affair, but a file that may only grow can be opened no other way. */
 static int open_below(struct capture *c, int path_fd, int flags, int wanted)
 {
+	if (!handle_table_room(c->handles))
+		return -ENFILE;
 	int fd = open_once(c, path_fd, flags);
 
 	return fd == -EPERM && (wanted & O_APPEND) ? open_once(c, path_fd, flags | O_APPEND) : fd;
 }
 
+static int create_once(int dir, const char *name, int flags, mode_t mode, const struct caller *as)
+{
+	return name ? lower_create(dir, name, flags, mode, as)
+	            : lower_tmpfile(dir, flags, mode, as);
+}
+
 static int create_below(struct capture *c, int dir, const char *name, int flags, mode_t mode,
 	const struct caller *as)
 {
-	int fd = name ? lower_create(dir, name, flags, mode, as)
-	              : lower_tmpfile(dir, flags, mode, as);
+	if (!handle_table_room(c->handles))
+		return -ENFILE;
+	int fd = create_once(dir, name, flags, mode, as);
 
-	if (fd != -EMFILE)
-		return fd;
-	inode_table_shrink(c->inodes);
-	return name ? lower_create(dir, name, flags, mode, as)
-	            : lower_tmpfile(dir, flags, mode, as);
+	return make_room(c, fd) ? create_once(dir, name, flags, mode, as) : fd;
 }
 
 static int create_file(struct scope *rec, struct inode *dir, const char *name, mode_t mode,
@@ -98,7 +109,7 @@ static int create_file(struct scope *rec, struct inode *dir, const char *name, m
 		close(fd);
 		return -ESTALE;
 	}
-	*ret_handle = handle_new(c->inodes, *ret, next_handle(c), fd, flags);
+	*ret_handle = handle_new(c->handles, *ret, next_handle(c), fd, flags);
 	return 0;
 }
 
@@ -112,7 +123,7 @@ static void reply_create(
 	scope_result(rec, 0);
 	if (kernel_reply_create(rec->req, &e, (uintptr_t)h, needs_cache(c, i)) != -ENOENT)
 		return;
-	handle_free(c->inodes, h);
+	handle_free(h);
 	inode_forget(c->inodes, i, 1);
 }
 
@@ -159,11 +170,11 @@ static void open_any(struct scope *rec, fuse_ino_t ino, int flags, int below)
 		reply_error(rec, fd);
 		return;
 	}
-	struct handle *h = handle_new(c->inodes, i, next_handle(c), fd, flags);
+	struct handle *h = handle_new(c->handles, i, next_handle(c), fd, flags);
 	set_opened(rec, h);
 	scope_result(rec, 0);
 	if (kernel_reply_open(rec->req, (uintptr_t)h, needs_cache(c, i)) == -ENOENT)
-		handle_free(c->inodes, h);
+		handle_free(h);
 }
 
 void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
@@ -181,11 +192,12 @@ void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 }
 
 /* The file system below learns of every close(), if it wants to know. */
-static int flush_below(const struct capture *c, const struct handle *h)
+static int flush_below(const struct capture *c, struct handle *h)
 {
 	if (!c->flush_below || (h->flags & O_ACCMODE) == O_RDONLY)
 		return 0;
-	return lower_flush(handle_any_fd(h));
+	auto_use struct handle_use use = handle_use_any(h);
+	return use.fd < 0 ? use.fd : lower_flush(use.fd);
 }
 
 void op_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
@@ -216,7 +228,7 @@ static void release(struct scope *rec, struct handle *h, struct lock_answers *te
 	locks_drop_handle(c->locks, h->inode, h, rec, tell);
 	/* The descriptor first: close() may take time (delayed allocation), and it is this call's,
 	 * unless locks that it ended had to be logged before. */
-	handle_free(c->inodes, h);
+	handle_free(h);
 	reply_error(rec, 0);
 }
 
@@ -271,12 +283,14 @@ static ssize_t read_entries(fuse_req_t req, struct handle *h, struct worker *w, 
 	size_t size, uint64_t *ret_count)
 {
 	char *out = w->data + DIR_BYTES;
-	int fd = handle_any_fd(h);
+	auto_use struct handle_use use = handle_use_any(h);
 	ssize_t used;
 
+	if (use.fd < 0)
+		return use.fd;
 	pthread_mutex_lock(&h->lock);
-	off_t at = h->dir_at == offset ? offset : lower_seek(fd, offset, SEEK_SET);
-	ssize_t n = at < 0 ? at : lower_read_dir(fd, w->data, min_u64(size, DIR_BYTES));
+	off_t at = h->dir_at == offset ? offset : lower_seek(use.fd, offset, SEEK_SET);
+	ssize_t n = at < 0 ? at : lower_read_dir(use.fd, w->data, min_u64(size, DIR_BYTES));
 	used = n < 0 ? n : (ssize_t)convert(req, h, w->data, n, out, size, ret_count);
 	pthread_mutex_unlock(&h->lock);
 	return used;

@@ -19,6 +19,7 @@ struct capture {
 	struct kernel kernel; /* first: libfuse's userdata is both */
 	struct fuse_session *session;
 	struct inode_table *inodes;
+	struct handle_table *handles;
 	struct locks *locks;
 	struct tasks *tasks;
 	struct pieces *pieces;

@@ -72,6 +72,12 @@ static void print_faults(const struct capture_job *job, const struct capture_res
 			"fsreel: the trace is not complete: the mount was taken away while the "
 			"command ran (umount?); what it did below the path after that is not in "
 			"it\n");
+	if (res->stats.refused)
+		fprintf(stderr,
+			"fsreel: %" PRIu64 " opens failed with 'Too many open files in system': "
+			"the recorder may have no more descriptors; raise its limit (ulimit -Hn), "
+			"or run as root\n",
+			res->stats.refused);
 	if (res->stats.escapes)
 		fprintf(stderr,
 			"fsreel: %" PRIu64 " times a symbolic link led out of the directory: what "

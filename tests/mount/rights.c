@@ -2,12 +2,15 @@
 /* Who may do what, and whose the new files are. As root only. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "check.h"
 #include "process.h"
+#include "rng.h"
 
 #define GROUP 4242
 
@@ -202,6 +205,66 @@ TEST(a_descriptor_keeps_the_rights_it_was_opened_with)
 	int fd = must_open("passed", O_CREAT | O_RDWR, 0600);
 	CHECK_EQ(fchmod(fd, 0), 0);
 	CHECK_EQ(in_child(use_passed, &fd), 0);
+	close(fd);
+}
+
+/* Handles that were made up: garbage is no file, and surely none of another file system. */
+TEST(forged_handles_open_nothing)
+{
+	union {
+		struct file_handle h;
+		char space[sizeof(struct file_handle) + 128];
+	} real = {.h.handle_bytes = 128}, forged;
+	struct stat here, st;
+	struct rng rng;
+	int mount_id;
+
+	if (!root_only())
+		return;
+	int dir = must_open(".", O_RDONLY | O_DIRECTORY, 0);
+	close(must_open("handled", O_CREAT | O_WRONLY, 0600));
+	if (name_to_handle_at(AT_FDCWD, "handled", &real.h, &mount_id, 0)) {
+		check_skip("no handles here");
+		return;
+	}
+	CHECK_EQ(fstat(dir, &here), 0);
+	rng_init(&rng, 11);
+	for (int i = 0; i < 1000; i++) {
+		forged = real;
+		for (unsigned changes = 1 + (unsigned)rng_below(&rng, 4); changes; changes--)
+			forged.h.f_handle[rng_below(&rng, real.h.handle_bytes)] =
+				(unsigned char)rng_next(&rng);
+		if (i % 5 == 0)
+			forged.h.handle_type ^= 1 + (int)rng_below(&rng, 3);
+		int fd = open_by_handle_at(dir, &forged.h, O_RDONLY);
+		if (fd < 0)
+			continue;
+		CHECK(!fstat(fd, &st) && st.st_dev == here.st_dev);
+		close(fd);
+	}
+	CHECK_EQ(unlink("handled"), 0);
+	CHECK_EQ(open_by_handle_at(dir, &real.h, O_RDONLY), -1);
+	close(dir);
+}
+
+TEST(a_file_that_may_only_grow_can_be_appended_to)
+{
+	int flags = FS_APPEND_FL, none = 0;
+
+	if (!root_only())
+		return;
+	int fd = must_open("growing", O_CREAT | O_RDWR, 0600);
+	if (ioctl(fd, FS_IOC_SETFLAGS, &flags)) {
+		check_skip("no such files here");
+		return;
+	}
+	CHECK(open("growing", O_WRONLY) == -1 && errno == EPERM);
+	int log = open("growing", O_WRONLY | O_APPEND);
+	CHECK_EQ(write(log, "line", 4), 4);
+	CHECK_EQ(write(log, "line", 4), 4);
+	CHECK_EQ(lseek(log, 0, SEEK_END), 8);
+	close(log);
+	CHECK_EQ(ioctl(fd, FS_IOC_SETFLAGS, &none), 0);
 	close(fd);
 }
 
