@@ -13,6 +13,9 @@
 enum param_type {
 	PARAM_NUMBER, /* uint64_t within [min, max] */
 	PARAM_SIZE,   /* uint64_t bytes, with k/M/G/T, within [min, max] */
+	PARAM_MILLI,  /* uint64_t thousandths within [min, max], written as "0.25" */
+	PARAM_SET,    /* uint64_t bits: "all", or numbers within [min, max], max < 64, and ranges of
+	                 them: "1,3,6-9"; goes on over commas until the next key */
 	PARAM_CHOICE, /* unsigned: index into choices */
 	PARAM_TEXT,   /* char[max], NUL-terminated, at least min bytes long; ends at a comma */
 	PARAM_REST,   /* like PARAM_TEXT, but takes all that follows, commas too: the last key */
