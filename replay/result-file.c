@@ -122,6 +122,17 @@ static const struct field device_fields[] = {
 	END,
 };
 
+static const struct field step_fields[] = {
+	{"name", FIELD_CHARS, true, offsetof(struct result_step, name), 24},
+	NUMBER(struct result_step, elapsed_ns),
+	CHARS(struct result_step, plan),
+	NUMBER(struct result_step, rows),
+	CHARS(struct result_step, checksum),
+	TEXT(struct result_step, unfinished),
+	TEXT(struct result_step, note),
+	END,
+};
+
 static const struct field metric_fields[] = {
 	CHARS_AS("name", struct result_run, metric_name),
 	{"value", FIELD_REAL, false, offsetof(struct result_run, metric_value)},
@@ -152,6 +163,7 @@ static const struct field run_fields[] = {
 	{"metric", FIELD_OBJECT, false, 0, .inner = metric_fields},
 	{"device", FIELD_OBJECT, false, offsetof(struct result_run, device),
 		.inner = device_fields},
+	LIST_AS("steps", struct result_run, steps, step_fields),
 	LIST_AS("classes", struct result_run, classes, class_fields),
 	LIST_AS("calibration", struct result_run, calibration, calibration_fields),
 	LIST_AS("divergence", struct result_run, divergence, divergence_fields),

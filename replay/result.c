@@ -20,6 +20,11 @@ void result_run_done(struct result_run *run)
 	free(run->failure);
 	vec_each (d, &run->divergence)
 		free(d->first);
+	vec_each (step, &run->steps) {
+		free(step->unfinished);
+		free(step->note);
+	}
+	vec_free(&run->steps);
 	vec_free(&run->classes);
 	vec_free(&run->calibration);
 	vec_free(&run->divergence);
@@ -36,6 +41,37 @@ struct result_class *result_run_class(
 	snprintf(c->op, sizeof(c->op), "%s", op);
 	snprintf(c->file_class, sizeof(c->file_class), "%s", file_class);
 	return c;
+}
+
+static const struct result_step *step_by_name(const struct result_run *run, const char *name)
+{
+	vec_each (step, &run->steps)
+		if (!strcmp(step->name, name))
+			return step;
+	return NULL;
+}
+
+static bool differs(const struct result_step *a, const struct result_step *b)
+{
+	return a && *a->checksum && *b->checksum &&
+	       (a->rows != b->rows || strcmp(a->checksum, b->checksum) != 0);
+}
+
+bool results_conflict(const struct results *r, struct result_conflict *ret)
+{
+	const struct result_run *first = NULL;
+
+	vec_each (run, &r->runs) {
+		if (run->failure || !run->steps.count)
+			continue;
+		first = first ? first : run;
+		vec_each (step, &run->steps)
+			if (differs(step_by_name(first, step->name), step)) {
+				*ret = (struct result_conflict){first, run, step};
+				return true;
+			}
+	}
+	return false;
 }
 
 void results_free(struct results *r)

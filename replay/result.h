@@ -49,6 +49,16 @@ struct result_divergence {
 	char *first; /* the first case in words */
 };
 
+/* A part of a real run that was timed by itself: a phase, a query. */
+struct result_step {
+	char name[24];
+	uint64_t elapsed_ns;
+	char plan[20];           /* equal where the database went about it alike; "": no plan */
+	uint64_t rows;           /* of what it yielded */
+	char checksum[20];       /* the same; "": it yields nothing */
+	char *unfinished, *note; /* why it was given up, what is to be known about it; or NULL */
+};
+
 struct result_run {
 	enum run_kind kind;
 	char *target;  /* the user's TARGET text or its --label */
@@ -73,6 +83,7 @@ struct result_run {
 	char metric_name[32], metric_unit[16];
 	double metric_value; /* real runs; 0 with an empty name otherwise */
 	struct blockstat device;
+	VEC(struct result_step) steps; /* real runs of workloads that have such */
 	VEC(struct result_class) classes;
 	VEC(struct result_calibration) calibration;
 	VEC(struct result_divergence) divergence;
@@ -110,6 +121,13 @@ void result_run_done(struct result_run *run);
 /* The row for (op, file_class), added if it is not there; good until the next call. */
 struct result_class *result_run_class(
 	struct result_run *run, const char *op, const char *file_class);
+
+/* Two runs of one step that yielded different things; false if there are none. */
+struct result_conflict {
+	const struct result_run *a, *b;
+	const struct result_step *step; /* of b */
+};
+bool results_conflict(const struct results *r, struct result_conflict *ret);
 
 struct results *results_new(void); /* environment filled in */
 void results_free(struct results *r);

@@ -97,6 +97,33 @@ static int do_settle(struct target_run *measured,
 	return r < 0 ? keep_failure("sync", &failure, measured->run, err) : 0;
 }
 
+static char *text_or_null(const char *text)
+{
+	return *text ? xstrdup(text) : NULL;
+}
+
+static void hash_text(uint64_t hash, char out[20])
+{
+	snprintf(out, 20, "%016" PRIx64, hash);
+}
+
+static void keep_step(const struct outcome_step *from, struct result_run *result)
+{
+	struct result_step step = {
+		.elapsed_ns = from->elapsed_ns,
+		.rows = from->rows,
+		.unfinished = text_or_null(from->unfinished),
+		.note = text_or_null(from->note),
+	};
+
+	snprintf(step.name, sizeof(step.name), "%s", from->name);
+	if (from->plan)
+		hash_text(from->plan, step.plan);
+	if (from->rows || from->checksum || (from->plan && !step.unfinished))
+		hash_text(from->checksum, step.checksum);
+	vec_push(&result->steps, step);
+}
+
 static void keep_outcome(const struct outcome *o, struct result_run *result)
 {
 	struct result_class *c = result_run_class(result, RESULT_OP_WORKLOAD, "");
@@ -112,6 +139,8 @@ static void keep_outcome(const struct outcome *o, struct result_run *result)
 	c->p90_ns = hist_quantile(&o->latency, 0.9);
 	c->p99_ns = hist_quantile(&o->latency, 0.99);
 	c->max_ns = o->latency.max_ns;
+	for (uint64_t i = 0; i < o->step_count; i++)
+		keep_step(&o->steps[i], result);
 	if (o->failures && !result->failure)
 		result->failure = xasprintf("%" PRIu64 " of %" PRIu64 " operations failed",
 			o->failures, o->failures + o->operations);

@@ -12,11 +12,26 @@
 #ifndef WORKLOAD_H
 #define WORKLOAD_H
 
+#include <assert.h>
+#include <stdio.h>
+
 #include "clock.h"
 #include "error.h"
 #include "hist.h"
 #include "param.h"
 #include "table.h"
+
+#define OUTCOME_STEPS 64
+
+/* A part of the run that is timed by itself. */
+struct outcome_step {
+	char name[24];
+	uint64_t elapsed_ns;
+	uint64_t rows, checksum; /* of what it yielded; the same on every file system */
+	uint64_t plan;           /* hash of how the database went about it; 0: it has no plan */
+	char unfinished[64];     /* "timeout after 60 s"; empty: it finished */
+	char note[64];           /* what a reader should know about it, or empty */
+};
 
 /* Plain data: it travels through shared memory. */
 struct outcome {
@@ -28,7 +43,18 @@ struct outcome {
 	struct hist latency; /* per operation */
 	char metric_name[32], metric_unit[16];
 	double metric_value;
+	uint64_t step_count;
+	struct outcome_step steps[OUTCOME_STEPS];
 };
+
+/* The next step. More of them than there is room for are a bug. */
+static inline struct outcome_step *outcome_step(struct outcome *o, const char *name)
+{
+	assert(o->step_count < OUTCOME_STEPS);
+	struct outcome_step *step = &o->steps[o->step_count++];
+	snprintf(step->name, sizeof(step->name), "%s", name);
+	return step;
+}
 
 /* For those whose metric is operations per second. */
 static inline void outcome_rate(struct outcome *o)

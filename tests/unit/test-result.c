@@ -39,6 +39,9 @@ static struct results *make_results(void)
 	};
 	struct result_class *c = result_run_class(&run, "fsync", "wal");
 	*c = (struct result_class){"fsync", "wal", 1, 2, 3, 4, 5, 6, 7, 8};
+	vec_push(&run.steps, (struct result_step){"q1", 12, "00aa", 4, "11bb", NULL, NULL});
+	vec_push(&run.steps, (struct result_step){"q2", 13, "00ab", 0, "",
+				     xstrdup("timeout after 1 s"), xstrdup("note")});
 	vec_push(&run.calibration, (struct result_calibration){"write", 100, 200, true, false});
 	vec_push(&run.divergence, (struct result_divergence){"open", 1, xstrdup("ENOENT, not 3")});
 	vec_push(&r->runs, run);
@@ -52,6 +55,36 @@ static struct results *make_results(void)
 	r->workload = xstrdup("sqlite-tpcb");
 	r->unfinished = xstrdup("interrupted after 2 of 9 runs");
 	return r;
+}
+
+static void add_answer(struct results *r, const char *target, uint64_t rows, const char *checksum)
+{
+	struct result_run run = {.kind = RUN_REAL, .target = xstrdup(target)};
+	struct result_step step = {.name = "q1", .rows = rows};
+
+	snprintf(step.checksum, sizeof(step.checksum), "%s", checksum);
+	vec_push(&run.steps, (struct result_step){.name = "load"});
+	vec_push(&run.steps, step);
+	vec_push(&r->runs, run);
+}
+
+TEST(answers_that_differ_are_found)
+{
+	struct results *r = results_new();
+	struct result_conflict c;
+
+	add_answer(r, "ext4", 4, "aa");
+	add_answer(r, "xfs", 4, "aa");
+	add_answer(r, "btrfs", 0, ""); /* given up */
+	CHECK(!results_conflict(r, &c));
+	add_answer(r, "tmpfs", 4, "ab");
+	CHECK(results_conflict(r, &c));
+	CHECK_EQ(c.a->target, "ext4");
+	CHECK_EQ(c.b->target, "tmpfs");
+	CHECK_EQ(c.step->name, "q1");
+	r->runs.at[3].failure = xstrdup("failed anyway");
+	CHECK(!results_conflict(r, &c));
+	results_free(r);
 }
 
 struct scratch_file {
