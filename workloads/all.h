@@ -15,6 +15,7 @@ extern const struct workload workload_stream;
 extern const struct workload workload_treecopy;
 extern const struct workload workload_command;
 extern const struct workload workload_pg_tpcb;
+extern const struct workload workload_pg_tpch;
 extern const struct workload workload_my_oltp;
 extern const struct workload workload_bdb_kv;
 

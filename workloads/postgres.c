@@ -148,6 +148,8 @@ static void add_own(struct arguments *a, const struct postgres *pg, bool durable
 	add_setting(a, xasprintf("unix_socket_directories=%s", pg->server.run_dir));
 	add_setting(a, xasprintf("max_connections=%" PRIu64, pg->clients + MORE_CONNECTIONS));
 	add_setting(a, xasprintf("fsync=%s", durable ? "on" : "off"));
+	for (const char *const *one = pg->more; one && *one; one++)
+		add_setting(a, xstrdup(*one));
 }
 
 static void add_settings(struct arguments *a, const struct postgres_settings *s)
@@ -203,7 +205,7 @@ int postgres_stop(struct postgres *pg, struct error *err)
 /* --- asking it --- */
 
 /* libpq's message ends its lines; ours is one. */
-static int postgres_error(PGconn *db, const char *what, struct error *err)
+int postgres_fail(PGconn *db, const char *what, struct error *err)
 {
 	auto_free char *text = xstrdup(PQerrorMessage(db));
 
@@ -229,7 +231,7 @@ int postgres_connect(const struct postgres *pg, PGconn **ret, struct error *err)
 	auto_pgconn PGconn *db = PQconnectdbParams(names, values, 0);
 
 	if (PQstatus(db) != CONNECTION_OK)
-		return postgres_error(db, "", err);
+		return postgres_fail(db, "", err);
 	PQsetNoticeProcessor(db, no_notice, NULL);
 	*ret = take_ptr(db);
 	return 0;
@@ -243,7 +245,16 @@ int postgres_exec(PGconn *db, const char *sql, struct error *err)
 	PQclear(result);
 	if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK)
 		return 0;
-	return postgres_error(db, sql, err);
+	return postgres_fail(db, sql, err);
+}
+
+int postgres_copy(PGconn *db, const char *sql, ExecStatusType way, struct error *err)
+{
+	PGresult *result = PQexec(db, sql);
+	ExecStatusType status = PQresultStatus(result);
+
+	PQclear(result);
+	return status == way ? 0 : postgres_fail(db, sql, err);
 }
 
 int postgres_number(PGconn *db, const char *sql, int64_t *ret, struct error *err)
@@ -252,7 +263,7 @@ int postgres_number(PGconn *db, const char *sql, int64_t *ret, struct error *err
 	int r = 0;
 
 	if (PQresultStatus(result) != PGRES_TUPLES_OK || PQntuples(result) != 1)
-		r = postgres_error(db, sql, err);
+		r = postgres_fail(db, sql, err);
 	else
 		*ret = strtoll(PQgetvalue(result, 0, 0), NULL, 10);
 	PQclear(result);

@@ -51,7 +51,8 @@ struct postgres {
 	struct server server;
 	const struct postgres_settings *settings;
 	uint64_t clients;
-	char *bin; /* where the programs of this version are */
+	const char *const *more; /* NAME=value..., NULL: the workload's own; the user's prevail */
+	char *bin;               /* where the programs of this version are */
 };
 
 /* Make the data directory of `pg`, not durably: the caller of prepare() sees to that. */
@@ -70,6 +71,10 @@ void postgres_done(struct postgres *pg);
 int postgres_connect(const struct postgres *pg, PGconn **ret, struct error *err);
 /* One or more statements; their results are dropped. */
 int postgres_exec(PGconn *db, const char *sql, struct error *err);
+/* Start a COPY: `way` is PGRES_COPY_IN or PGRES_COPY_OUT. */
+int postgres_copy(PGconn *db, const char *sql, ExecStatusType way, struct error *err);
+/* The error of what was asked last, in one line after `what`. Returns -EIO. */
+int postgres_fail(PGconn *db, const char *what, struct error *err);
 /* The one number that `sql` yields. */
 int postgres_number(PGconn *db, const char *sql, int64_t *ret, struct error *err);
 /* The database's own checks of heaps and indexes (amcheck), where it has them. */

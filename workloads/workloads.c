@@ -20,6 +20,7 @@ static const struct workload *const workloads[] = {
 	&workload_treecopy,
 	&workload_command,
 	&workload_pg_tpcb,
+	&workload_pg_tpch,
 	&workload_my_oltp,
 	&workload_bdb_kv,
 };
@@ -28,6 +29,11 @@ static const struct workload *const workloads[] = {
 const struct workload workload_pg_tpcb = {
 	.name = "pg-tpcb",
 	.summary = "a bank on PostgreSQL (TPC-B)",
+	.missing = "built without libpq; install libpq-dev and build again",
+};
+const struct workload workload_pg_tpch = {
+	.name = "pg-tpch",
+	.summary = "a warehouse on PostgreSQL (TPC-H)",
 	.missing = "built without libpq; install libpq-dev and build again",
 };
 #endif
@@ -122,6 +128,8 @@ static char *param_values(const struct param *p)
 	static const char *const kinds[] = {
 		[PARAM_NUMBER] = "N",
 		[PARAM_SIZE] = "SIZE",
+		[PARAM_MILLI] = "N or N.NNN",
+		[PARAM_SET] = "all or N,N-N,...",
 		[PARAM_CHOICE] = "",
 		[PARAM_TEXT] = "TEXT",
 		[PARAM_REST] = "TEXT to the end of SPEC",
