@@ -17,8 +17,11 @@
 #include <string.h>
 
 #include "cleanup.h"
+#include "io.h"
 #include "spawn.h"
 #include "vec.h"
+
+#define NOSYNC "libfsreel-nosync.so"
 
 /* Beside the clients. */
 #define MORE_CONNECTIONS 10
@@ -38,6 +41,7 @@ const char *const mydb_engines[] = {
 	[MYDB_ROCKSDB] = "rocksdb",
 	NULL,
 };
+const char *const mydb_durable[] = {"no", "yes", NULL};
 const char *const mydb_flush_log[] = {"0", "1", "2", "3", NULL};
 const char *const mydb_flush_methods[] = {
 	"fsync", "O_DSYNC", "O_DIRECT", "O_DIRECT_NO_FSYNC", "littlesync", "nosync", NULL};
@@ -73,7 +77,8 @@ static void add_shared(struct arguments *a, const struct mydb *my, bool durable)
 	add(a, "--innodb-page-size=%s", mydb_page_sizes[s->page_size]);
 	add(a, "--innodb-log-file-size=%" PRIu64, s->log_size);
 	add(a, "--innodb-buffer-pool-size=%" PRIu64, s->buffer_pool);
-	add(a, "--innodb-use-native-aio=%s", mydb_switch[s->native_aio]);
+	/* An io_uring would sync past the library that keeps calls from doing it. */
+	add(a, "--innodb-use-native-aio=%s", mydb_switch[s->durable && s->native_aio]);
 	add(a, "--innodb-flush-method=%s",
 		durable ? mydb_flush_methods[s->flush_method] : "nosync");
 	if (!durable)
@@ -218,17 +223,73 @@ static int is_ready(void *arg, struct error *err)
 	return 1;
 }
 
+/* In the build tree, then where it is installed. Caller frees. */
+static char *find_nosync(struct error *err)
+{
+	auto_free char *program = realpath("/proc/self/exe", NULL);
+	char *slash = program ? strrchr(program, '/') : NULL;
+
+	if (slash)
+		*slash = '\0';
+	auto_free char *built =
+		xasprintf("%s/../workloads/" NOSYNC, program ? program : LIBRARY_DIR);
+	if (!access(built, R_OK))
+		return take_ptr(built);
+	if (!access(LIBRARY_DIR "/" NOSYNC, R_OK))
+		return xstrdup(LIBRARY_DIR "/" NOSYNC);
+	error_set(err, ENOENT,
+		"durable=no needs " NOSYNC ", which is neither at %s nor in " LIBRARY_DIR
+		"; build fsreel again, or install it",
+		built);
+	return NULL;
+}
+
+static bool has_mapped(const char *pid, const char *library)
+{
+	auto_free char *path = xasprintf("/proc/%s/maps", pid);
+	auto_fclose FILE *maps = fopen(path, "re");
+	auto_free char *line = NULL;
+	size_t size = 0;
+
+	while (maps && getline(&line, &size, maps) > 0)
+		if (strstr(line, library))
+			return true;
+	return false;
+}
+
+/* The dynamic linker only warns of what it cannot load, and the server would sync after all. */
+static int check_nosync(const struct mydb *my, struct error *err)
+{
+	auto_free char *pid_path = xasprintf("%s/pid", my->server.run_dir);
+	auto_free char *pid = read_text(pid_path);
+
+	if (pid && has_mapped(pid, NOSYNC))
+		return 0;
+	return error_set(err, EIO,
+		"%s did not load %s, so durable=no would not hold; set TMPDIR to a file system "
+		"mounted without noexec",
+		kind.name, my->server.preload);
+}
+
 int mydb_start(struct mydb *my, bool durable, struct error *err)
 {
 	auto_arguments struct arguments a = {0};
 
+	if (!my->settings->durable && !my->server.preload) {
+		auto_free char *library = find_nosync(err);
+		int r = library ? server_preload(&my->server, library, err) : -ENOENT;
+		if (r)
+			return r;
+	}
 	add(&a, "%s", my->program);
 	add_shared(&a, my, durable);
 	add_own(&a, my);
 	add_settings(&a, my->settings);
 	vec_push(&a.list, NULL);
 	int r = server_start(&my->server, (const char *const *)a.list.at, err);
-	return r ? r : server_wait(&my->server, is_ready, my, err);
+	if (!r)
+		r = server_wait(&my->server, is_ready, my, err);
+	return !r && my->server.preload ? check_nosync(my, err) : r;
 }
 
 int mydb_stop(struct mydb *my, struct error *err)

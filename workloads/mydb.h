@@ -13,12 +13,14 @@ enum mydb_engine { MYDB_INNODB, MYDB_MYISAM, MYDB_ARIA, MYDB_ROCKSDB };
 
 struct mydb_settings {
 	unsigned engine; /* enum mydb_engine */
-	unsigned flush_log, flush_method, page_size, native_aio, log_buffering, doublewrite, binlog;
+	unsigned durable, flush_log, flush_method, page_size, native_aio, log_buffering,
+		doublewrite, binlog;
 	uint64_t buffer_pool, log_size; /* bytes */
 	char more[256];
 };
 
 extern const char *const mydb_engines[];
+extern const char *const mydb_durable[];
 extern const char *const mydb_flush_log[];
 extern const char *const mydb_flush_methods[];
 extern const char *const mydb_page_sizes[];
@@ -30,6 +32,9 @@ extern const char *const mydb_switch[]; /* off, on */
 	{"engine", PARAM_CHOICE, offsetof(type, db.engine), "innodb", 0, 0, mydb_engines,          \
 		"of the tables; the Berkeley DB engine is in no server any more, Aria is near "    \
 		"it"},                                                                             \
+		{"durable", PARAM_CHOICE, offsetof(type, db.durable), "yes", 0, 0, mydb_durable,   \
+			"no: nothing waits for the disk, only the file system's own work is "      \
+			"left"},                                                                   \
 		{"innodb_flush_log_at_trx_commit", PARAM_CHOICE, offsetof(type, db.flush_log),     \
 			"1", 0, 0, mydb_flush_log,                                                 \
 			"1: a commit is durable; 2: written; 0: once a second"},                   \

@@ -155,6 +155,34 @@ int server_init(struct server *ret, const struct server_kind *kind, const char *
 	return r ? r : child_run(check_reach, ret, NULL, err);
 }
 
+static int copy_file(int in, int out)
+{
+	char buffer[4096];
+	ssize_t n;
+	int r = 0;
+
+	while (!r && (n = read(in, buffer, sizeof(buffer))) > 0)
+		r = write_all(out, buffer, (size_t)n);
+	return r ? r : n < 0 ? -errno : 0;
+}
+
+int server_preload(struct server *server, const char *library, struct error *err)
+{
+	const char *slash = strrchr(library, '/');
+	auto_free char *copy = xasprintf("%s/%s", server->run_dir, slash ? slash + 1 : library);
+	auto_close int in = open(library, O_RDONLY | O_CLOEXEC);
+	if (in < 0)
+		return error_errno(err, errno, "%s", library);
+	auto_close int out = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	int r = out < 0 ? -errno : copy_file(in, out);
+	if (!r && fchmod(out, 0644))
+		r = -errno;
+	if (r)
+		return error_errno(err, r, "cannot copy %s to %s", library, copy);
+	server->preload = take_ptr(copy);
+	return 0;
+}
+
 /* --- programs that end by themselves --- */
 
 struct program {
@@ -194,6 +222,8 @@ attr_noreturn static void server_main(const struct server *s, const char *const 
 	umask(077);
 	int r = become_user(s);
 	if (!r) {
+		if (s->preload)
+			setenv("LD_PRELOAD", s->preload, 1);
 		prctl(PR_SET_PDEATHSIG, SIGKILL); /* a change of user would clear it */
 		execv(argv[0], (char *const *)argv);
 		r = -errno;
@@ -368,6 +398,7 @@ void server_kill(struct server *server)
 	free(server->data_dir);
 	free(server->run_dir);
 	free(server->log);
+	free(server->preload);
 	*server = (struct server){.control = -1};
 }
 

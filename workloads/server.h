@@ -34,6 +34,7 @@ struct server {
 	char *data_dir; /* owned by the user of the server, 0700 */
 	char *run_dir;  /* for the socket; holds the log too */
 	char *log;
+	char *preload; /* a library that the server loads before its own; NULL: none */
 	uid_t uid;
 	gid_t gid;
 	bool change_user;
@@ -47,6 +48,9 @@ struct server {
  */
 int server_init(struct server *ret, const struct server_kind *kind, const char *dir,
 	const char *name, struct error *err);
+
+/* Preload a copy of `library`, made in run_dir, where the user of the server can read it. */
+int server_preload(struct server *server, const char *library, struct error *err);
 
 /* Run a program as the user of the server and wait for it, as spawn_run() does: initdb and such. */
 int server_run(const struct server *server, const char *const argv[], struct error *err);
