@@ -22,6 +22,7 @@ static const struct workload *const workloads[] = {
 	&workload_pg_tpcb,
 	&workload_pg_tpch,
 	&workload_my_oltp,
+	&workload_my_sqlbench,
 	&workload_bdb_kv,
 };
 
@@ -42,6 +43,15 @@ const struct workload workload_pg_tpch = {
 const struct workload workload_my_oltp = {
 	.name = "my-oltp",
 	.summary = "reads and writes on MariaDB or MySQL",
+	.missing =
+		"built without libmysqlclient; install default-libmysqlclient-dev and build again",
+};
+#endif
+
+#ifndef HAVE_MYSQLCLIENT
+const struct workload workload_my_sqlbench = {
+	.name = "my-sqlbench",
+	.summary = "the eight tests of sql-bench on MariaDB or MySQL",
 	.missing =
 		"built without libmysqlclient; install default-libmysqlclient-dev and build again",
 };
