@@ -77,6 +77,18 @@ ssize_t pread_full(int fd, void *data, size_t size, off_t offset)
 	return (ssize_t)done;
 }
 
+int copy_rest(int in, int out)
+{
+	enum { COPY_BYTES = 256 << 10 };
+	auto_free char *buffer = xcalloc(1, COPY_BYTES);
+	ssize_t n;
+	int r = 0;
+
+	while (!r && (n = read_full(in, buffer, COPY_BYTES)) > 0)
+		r = write_all(out, buffer, (size_t)n);
+	return r ? r : (int)n;
+}
+
 char *read_text(const char *path)
 {
 	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);

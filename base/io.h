@@ -14,6 +14,9 @@ int pwrite_all(int fd, const void *data, size_t size, off_t offset);
 ssize_t read_full(int fd, void *data, size_t size);
 ssize_t pread_full(int fd, void *data, size_t size, off_t offset);
 
+/* What is left of `in`, to `out`. 0 or -errno. */
+int copy_rest(int in, int out);
+
 /* A small text file (/proc, /sys) as a NUL-terminated string, trailing newline cut; NULL if
  * unreadable. */
 char *read_text(const char *path);

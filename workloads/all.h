@@ -17,6 +17,7 @@ extern const struct workload workload_command;
 extern const struct workload workload_pg_tpcb;
 extern const struct workload workload_pg_tpch;
 extern const struct workload workload_my_oltp;
+extern const struct workload workload_my_restore;
 extern const struct workload workload_my_sqlbench;
 extern const struct workload workload_bdb_kv;
 

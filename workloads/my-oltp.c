@@ -16,18 +16,15 @@
 #include <string.h>
 
 #include "all.h"
-#include "bytes.h"
 #include "cleanup.h"
 #include "clock.h"
 #include "crew.h"
 #include "mydb.h"
 #include "rng.h"
+#include "sbtest.h"
 #include "vec.h"
 
 #define POINT_SELECTS 10
-#define C_GROUPS      10 /* of 11 digits, 119 characters with the hyphens */
-#define PAD_GROUPS    5
-#define INSERT_ROWS   200 /* per statement while loading */
 #define MAX_TRIES     1000
 
 enum mode { MODE_READ_WRITE, MODE_READ_ONLY, MODE_WRITE_ONLY };
@@ -82,68 +79,7 @@ static bool is_transactional(const struct oltp *s)
 	return false;
 }
 
-/* --- values --- */
-
-struct row {
-	uint64_t id, k;
-	char c[12 * C_GROUPS], pad[12 * PAD_GROUPS];
-};
-
-/* "01234567890-12345678901-..." to fill `text`. */
-static void random_groups(struct rng *rng, char *text, size_t size)
-{
-	for (size_t used = 0; used < size; used += 12)
-		snprintf(text + used, size - used, "%011" PRIu64 "%s",
-			rng_below(rng, UINT64_C(100000000000)), used + 12 < size ? "-" : "");
-}
-
-/* Any of `rows` rows, with new values. */
-static void random_row(struct rng *rng, uint64_t rows, struct row *ret)
-{
-	ret->id = 1 + rng_below(rng, rows);
-	ret->k = 1 + rng_below(rng, rows);
-	random_groups(rng, ret->c, sizeof(ret->c));
-	random_groups(rng, ret->pad, sizeof(ret->pad));
-}
-
 /* --- prepare --- */
-
-static const char schema[] =
-	"create table sbtest%" PRIu64 " (id integer not null, k integer not null default 0,"
-	" c char(120) not null default '', pad char(60) not null default '',"
-	" primary key (id), key k_%" PRIu64 " (k)) engine = %s";
-
-/* Rows from `first` on, in one statement. */
-static int insert_rows(const struct oltp *s, MYSQL *db, uint64_t table, uint64_t first,
-	struct rng *rng, struct error *err)
-{
-	struct bytes sql = {0};
-	struct row row;
-
-	for (uint64_t id = first; id < first + INSERT_ROWS && id <= s->rows; id++) {
-		random_row(rng, s->rows, &row);
-		auto_free char *head = xasprintf("insert into sbtest%" PRIu64 " values ", table);
-		auto_free char *text = xasprintf("%s(%" PRIu64 ", %" PRIu64 ", '%s', '%s')",
-			id == first ? head : ", ", id, row.k, row.c, row.pad);
-		put_bytes(&sql, text, strlen(text));
-	}
-	put_u8(&sql, 0);
-	int r = mydb_exec(db, (const char *)sql.data, err);
-	bytes_free(&sql);
-	return r;
-}
-
-static int load_table(const struct oltp *s, MYSQL *db, uint64_t table, struct error *err)
-{
-	auto_free char *create = xasprintf(schema, table, table, mydb_engines[s->db.engine]);
-	struct rng rng;
-	int r = mydb_exec(db, create, err);
-
-	rng_init(&rng, s->seed * 1000003 + table);
-	for (uint64_t id = 1; id <= s->rows && !r; id += INSERT_ROWS)
-		r = insert_rows(s, db, table, id, &rng, err);
-	return r;
-}
 
 static int load(const struct oltp *s, MYSQL *db, struct error *err)
 {
@@ -152,7 +88,7 @@ static int load(const struct oltp *s, MYSQL *db, struct error *err)
 	if (!r)
 		r = mydb_exec(db, "use test", err);
 	for (uint64_t i = 1; i <= s->tables && !r; i++)
-		r = load_table(s, db, i, err);
+		r = sbtest_make(db, i, mydb_engines[s->db.engine], s->rows, s->seed, err);
 	return r;
 }
 
@@ -229,13 +165,13 @@ static void read_rows(struct turn *t)
 static void write_rows(struct turn *t)
 {
 	uint64_t counted = random_id(t), changed = random_id(t);
-	struct row row;
+	struct sbtest_row row;
 
-	random_row(&t->rng, t->settings->rows, &row);
+	sbtest_random_row(&t->rng, t->settings->rows, &row);
 	say(t, "update sbtest%" PRIu64 " set k = k + 1 where id = %" PRIu64, t->table, counted);
 	say(t, "update sbtest%" PRIu64 " set c = '%s' where id = %" PRIu64, t->table, row.c,
 		changed);
-	random_row(&t->rng, t->settings->rows, &row);
+	sbtest_random_row(&t->rng, t->settings->rows, &row);
 	say(t, "delete from sbtest%" PRIu64 " where id = %" PRIu64, t->table, row.id);
 	say(t, "insert into sbtest%" PRIu64 " values (%" PRIu64 ", %" PRIu64 ", '%s', '%s')",
 		t->table, row.id, row.k, row.c, row.pad);

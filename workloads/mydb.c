@@ -316,7 +316,8 @@ int mydb_exec(MYSQL *db, const char *sql, struct error *err)
 	return mysql_errno(db) ? mydb_error(db, sql, err) : 0;
 }
 
-int mydb_number(MYSQL *db, const char *sql, int64_t *ret, struct error *err)
+/* Column `column` of the first row. */
+static int number_in(MYSQL *db, const char *sql, unsigned column, int64_t *ret, struct error *err)
 {
 	MYSQL_RES *result = NULL;
 	MYSQL_ROW row = NULL;
@@ -324,13 +325,29 @@ int mydb_number(MYSQL *db, const char *sql, int64_t *ret, struct error *err)
 
 	if (!mysql_real_query(db, sql, strlen(sql)))
 		result = mysql_store_result(db);
-	if (result)
+	if (result && column < mysql_num_fields(result))
 		row = mysql_fetch_row(result);
-	if (row && row[0])
-		*ret = strtoll(row[0], NULL, 10);
+	if (row && row[column])
+		*ret = strtoll(row[column], NULL, 10);
 	else
 		r = mydb_error(db, sql, err);
 	mysql_free_result(result);
+	return r;
+}
+
+int mydb_number(MYSQL *db, const char *sql, int64_t *ret, struct error *err)
+{
+	return number_in(db, sql, 0, ret, err);
+}
+
+int mydb_checksum(MYSQL *db, const char *table, uint64_t *ret, struct error *err)
+{
+	auto_free char *sql = xasprintf("checksum table %s extended", table);
+	int64_t checksum = 0;
+	int r = number_in(db, sql, 1, &checksum, err);
+
+	if (!r)
+		*ret = (uint64_t)checksum;
 	return r;
 }
 

@@ -87,6 +87,8 @@ int mydb_connect(const struct mydb *my, const char *database, MYSQL **ret, struc
 int mydb_exec(MYSQL *db, const char *sql, struct error *err);
 /* The one number that `sql` yields. */
 int mydb_number(MYSQL *db, const char *sql, int64_t *ret, struct error *err);
+/* CHECKSUM TABLE, of every row. */
+int mydb_checksum(MYSQL *db, const char *table, uint64_t *ret, struct error *err);
 /* CHECK TABLE. */
 int mydb_check_table(MYSQL *db, const char *table, struct error *err);
 

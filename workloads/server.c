@@ -155,17 +155,6 @@ int server_init(struct server *ret, const struct server_kind *kind, const char *
 	return r ? r : child_run(check_reach, ret, NULL, err);
 }
 
-static int copy_file(int in, int out)
-{
-	char buffer[4096];
-	ssize_t n;
-	int r = 0;
-
-	while (!r && (n = read(in, buffer, sizeof(buffer))) > 0)
-		r = write_all(out, buffer, (size_t)n);
-	return r ? r : n < 0 ? -errno : 0;
-}
-
 int server_preload(struct server *server, const char *library, struct error *err)
 {
 	const char *slash = strrchr(library, '/');
@@ -174,7 +163,7 @@ int server_preload(struct server *server, const char *library, struct error *err
 	if (in < 0)
 		return error_errno(err, errno, "%s", library);
 	auto_close int out = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-	int r = out < 0 ? -errno : copy_file(in, out);
+	int r = out < 0 ? -errno : copy_rest(in, out);
 	if (!r && fchmod(out, 0644))
 		r = -errno;
 	if (r)

@@ -22,6 +22,7 @@ static const struct workload *const workloads[] = {
 	&workload_pg_tpcb,
 	&workload_pg_tpch,
 	&workload_my_oltp,
+	&workload_my_restore,
 	&workload_my_sqlbench,
 	&workload_bdb_kv,
 };
@@ -40,20 +41,23 @@ const struct workload workload_pg_tpch = {
 #endif
 
 #ifndef HAVE_MYSQLCLIENT
+#define NO_MYSQLCLIENT                                                                             \
+	"built without libmysqlclient; install default-libmysqlclient-dev and build again"
+
 const struct workload workload_my_oltp = {
 	.name = "my-oltp",
 	.summary = "reads and writes on MariaDB or MySQL",
-	.missing =
-		"built without libmysqlclient; install default-libmysqlclient-dev and build again",
+	.missing = NO_MYSQLCLIENT,
 };
-#endif
-
-#ifndef HAVE_MYSQLCLIENT
+const struct workload workload_my_restore = {
+	.name = "my-restore",
+	.summary = "tables restored from a dump on MariaDB or MySQL",
+	.missing = NO_MYSQLCLIENT,
+};
 const struct workload workload_my_sqlbench = {
 	.name = "my-sqlbench",
 	.summary = "the eight tests of sql-bench on MariaDB or MySQL",
-	.missing =
-		"built without libmysqlclient; install default-libmysqlclient-dev and build again",
+	.missing = NO_MYSQLCLIENT,
 };
 #endif
 
