@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Locks of a file are an unsorted list; files with locks are found by pointer in one hash map.
- * Databases hold a handful per file, so a walk is a few cache lines.
+ * Locks of a file are a list, in the kernel's order, as it shows in who is in the way first: owners
+ * as they came, and the locks of each by their start. Files with locks are found by pointer in one hash
+ * map. Databases hold a handful per file, so a walk is a few cache lines.
  *
  * Letting go: after any change that frees something, each waiter on the file is tried in order of
- * arrival; those that fit are taken out under the mutex and handed to the caller to be answered.
+ * arrival; those that fit are taken out under the mutex and handed to the caller to be answered. What
+ * is in the way of those that go on waiting may be another lock than before, whose owner waits for
+ * them: then they are refused, as the kernel does.
  *
  * Decisions are told under the mutex, an unlock before the grants that it makes possible.
  */
@@ -115,25 +118,55 @@ static const struct lock_range *find_conflict(
 	return NULL;
 }
 
+static bool same_owner(const struct lock_range *a, const struct lock_range *b)
+{
+	return a->is_flock == b->is_flock && a->owner == b->owner;
+}
+
+static void held_insert(struct file_locks *f, size_t at, const struct lock_range *lock)
+{
+	vec_push(&f->held, *lock);
+	for (size_t i = f->held.count - 1; i > at; i--)
+		f->held.at[i] = f->held.at[i - 1];
+	f->held.at[at] = *lock;
+}
+
+static void held_remove(struct file_locks *f, size_t at)
+{
+	f->held.count--;
+	for (size_t i = at; i < f->held.count; i++)
+		f->held.at[i] = f->held.at[i + 1];
+}
+
+/* Where the locks of this owner are, or would come. */
+static size_t owners_place(const struct file_locks *f, const struct lock_range *lock)
+{
+	size_t i = 0;
+
+	while (i < f->held.count && !same_owner(&f->held.at[i], lock))
+		i++;
+	return i;
+}
+
 /* Take [start, end] out of what the owner holds, splitting where needed. */
 static void cut(struct file_locks *f, const struct lock_range *range)
 {
-	for (size_t i = 0; i < f->held.count;) {
-		struct lock_range *h = &f->held.at[i];
-		if (h->is_flock != range->is_flock || h->owner != range->owner ||
-			h->start > range->end || h->end < range->start) {
+	for (size_t i = owners_place(f, range); i < f->held.count;) {
+		struct lock_range left = f->held.at[i], right = left;
+		if (!same_owner(&left, range))
+			break;
+		if (left.start > range->end || left.end < range->start) {
 			i++;
 			continue;
 		}
-		struct lock_range left = *h, right = *h;
-		*h = f->held.at[--f->held.count];
+		held_remove(f, i);
 		if (left.start < range->start) {
 			left.end = range->start - 1;
-			vec_push(&f->held, left);
+			held_insert(f, i++, &left);
 		}
 		if (right.end > range->end) {
 			right.start = range->end + 1;
-			vec_push(&f->held, right);
+			held_insert(f, i++, &right);
 		}
 	}
 }
@@ -141,56 +174,34 @@ static void cut(struct file_locks *f, const struct lock_range *range)
 /* Join with neighbours of the same owner and type, as F_GETLK would show them. */
 static void join(struct file_locks *f, struct lock_range *add)
 {
-	for (size_t i = 0; i < f->held.count;) {
+	for (size_t i = owners_place(f, add); i < f->held.count;) {
 		const struct lock_range *h = &f->held.at[i];
 		bool touches = (h->end != UINT64_MAX && h->end + 1 == add->start) ||
 		               (add->end != UINT64_MAX && add->end + 1 == h->start);
-		if (!touches || h->is_flock != add->is_flock || h->owner != add->owner ||
-			h->type != add->type || h->handle != add->handle) {
+		if (!touches || !same_owner(h, add) || h->type != add->type ||
+			h->handle != add->handle) {
 			i++;
 			continue;
 		}
 		add->start = min_u64(add->start, h->start);
 		add->end = max_u64(add->end, h->end);
-		f->held.at[i] = f->held.at[--f->held.count];
-		i = 0;
+		held_remove(f, i);
 	}
 }
 
 static void apply(struct file_locks *f, const struct lock_range *want)
 {
+	size_t at = owners_place(f, want);
 	struct lock_range add = *want;
 
 	cut(f, want);
 	if (want->type == F_UNLCK)
 		return;
 	join(f, &add);
-	vec_push(&f->held, add);
-}
-
-/* Waiters that now fit get their lock; whom to tell is put on the list. */
-static void wake(const struct locks *l, struct file_locks *f, struct lock_answers *tell)
-{
-	for (size_t i = 0; i < f->waiting.count;) {
-		struct waiter w = f->waiting.at[i];
-		if (find_conflict(f, &w.want)) {
-			i++;
-			continue;
-		}
-		for (size_t j = i + 1; j < f->waiting.count; j++)
-			f->waiting.at[j - 1] = f->waiting.at[j];
-		f->waiting.count--;
-		apply(f, &w.want);
-		l->events->decided(w.call, 0);
-		vec_push(tell, w.call);
-	}
-}
-
-void locks_answer(struct locks *l, struct lock_answers *tell)
-{
-	vec_each (call, tell)
-		l->events->answer(*call, 0);
-	vec_free(tell);
+	while (at < f->held.count && same_owner(&f->held.at[at], &add) &&
+		f->held.at[at].start < add.start)
+		at++;
+	held_insert(f, at, &add);
 }
 
 /* --- deadlocks --- */
@@ -220,6 +231,46 @@ static bool would_deadlock(
 		blocker = blocker_of(l, blocker->owner);
 	}
 	return false;
+}
+
+/* --- letting go --- */
+
+/* Not to be waited for any longer: 1 = it fits, -EDEADLK = what is in the way now waits for it. */
+static int end_of_wait(const struct locks *l, const struct file_locks *f, const struct waiter *w)
+{
+	const struct lock_range *blocker = find_conflict(f, &w->want);
+
+	if (!blocker)
+		return 1;
+	return would_deadlock(l, &w->want, blocker) ? -EDEADLK : 0;
+}
+
+/* Waiters that now fit get their lock; whom to tell is put on the list. */
+static void wake(const struct locks *l, struct file_locks *f, struct lock_answers *tell)
+{
+	for (size_t i = 0; i < f->waiting.count;) {
+		struct waiter w = f->waiting.at[i];
+		int end = end_of_wait(l, f, &w);
+		if (!end) {
+			i++;
+			continue;
+		}
+		for (size_t j = i + 1; j < f->waiting.count; j++)
+			f->waiting.at[j - 1] = f->waiting.at[j];
+		f->waiting.count--;
+		if (end > 0)
+			apply(f, &w.want);
+		struct lock_answer a = {w.call, end < 0 ? end : 0};
+		l->events->decided(a.call, a.result);
+		vec_push(tell, a);
+	}
+}
+
+void locks_answer(struct locks *l, struct lock_answers *tell)
+{
+	vec_each (a, tell)
+		l->events->answer(a->call, a->result);
+	vec_free(tell);
 }
 
 /* --- calls --- */
@@ -371,7 +422,7 @@ static bool cut_handle(struct file_locks *f, const void *handle)
 
 	for (size_t i = 0; i < f->held.count;)
 		if (f->held.at[i].handle == handle)
-			f->held.at[i] = f->held.at[--f->held.count];
+			held_remove(f, i);
 		else
 			i++;
 	return f->held.count < before;

@@ -28,11 +28,16 @@ struct lock_range {
 };
 
 /*
- * Waiters that got their lock. Every call that may let go of something adds to one; the caller
- * answers them with locks_answer() when it has answered its own request.
+ * Waiters that got their lock, or a new deadlock. Every call that may let go of something adds to
+ * one; the caller answers them with locks_answer() when it has answered its own request.
  */
+struct lock_answer {
+	void *call;
+	int result;
+};
+
 struct lock_answers {
-	void **at;
+	struct lock_answer *at;
 	size_t count, capacity;
 };
 
@@ -55,8 +60,8 @@ struct locks *locks_new(const struct lock_events *events);
 void locks_free(struct locks *l);
 void locks_answer(struct locks *l, struct lock_answers *tell);
 
-/* `file` is any pointer that stands for the file. A lock in the way, copied to *ret_conflict: true.
- */
+/* `file` is any pointer that stands for the file. A lock in the way, the one that the kernel would
+ * name, copied to *ret_conflict: true. */
 bool locks_test(struct locks *l, const void *file, const struct lock_range *want,
 	struct lock_range *ret_conflict);
 

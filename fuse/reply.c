@@ -17,8 +17,11 @@ struct caller reply_caller(fuse_req_t req)
 	return (struct caller){ctx->uid, ctx->gid, ctx->umask};
 }
 
+/* Our descriptors are as many as the mount can have open, not the caller's own: those it has. */
 void reply_error(struct scope *rec, int r)
 {
+	if (r == -EMFILE)
+		r = -ENFILE;
 	if (!rec->done)
 		scope_result(rec, r);
 	fuse_reply_err(rec->req, r < 0 ? -r : 0);

@@ -234,6 +234,60 @@ TEST(a_deadlock_is_refused)
 	close(fd);
 }
 
+/* Lock the fourth byte, then want the first three. */
+static int fourth_then_three(const void *arg)
+{
+	int fd = open_file();
+
+	if (lock(fd, F_SETLK, F_WRLCK, 3, 1))
+		return 1;
+	return lock(fd, F_SETLKW, F_WRLCK, 0, 3);
+}
+
+static int lock_first_for_a_while(const void *arg)
+{
+	if (lock(open_file(), F_SETLK, F_WRLCK, 0, 1))
+		return 1;
+	pause_ms(400);
+	return 0;
+}
+
+/* The first in the way goes; the next one, who waits for us, was there all the time. */
+TEST(a_deadlock_that_shows_later_is_refused)
+{
+	int fd = open_file();
+
+	pid_t first = start_child(lock_first_for_a_while, NULL);
+	pause_ms(50);
+	CHECK_EQ(lock(fd, F_SETLK, F_WRLCK, 2, 1), 0);
+	pid_t other = start_child(fourth_then_three, NULL);
+	pause_ms(50);
+	CHECK_EQ(lock(fd, F_SETLKW, F_WRLCK, 3, 1), 0);
+	CHECK_EQ(end_child(other), EDEADLK);
+	CHECK_EQ(end_child(first), 0);
+	close(fd);
+}
+
+static int first_in_the_way(const void *arg)
+{
+	struct flock l = range(F_RDLCK, 0, 0);
+
+	if (fcntl(open_file(), F_GETLK, &l))
+		return 1;
+	return l.l_type == F_WRLCK && l.l_start == 10 && l.l_len == 2 ? 0 : 2;
+}
+
+TEST(getlk_names_what_begins_first)
+{
+	int fd = open_file();
+
+	CHECK_EQ(lock(fd, F_SETLK, F_WRLCK, 30, 2), 0);
+	CHECK_EQ(lock(fd, F_SETLK, F_WRLCK, 10, 2), 0);
+	CHECK_EQ(lock(fd, F_SETLK, F_WRLCK, 20, 2), 0);
+	CHECK_EQ(in_child(first_in_the_way, NULL), 0);
+	close(fd);
+}
+
 TEST(the_file_system_answers_while_forty_processes_wait)
 {
 	enum { WAITERS = 40 };

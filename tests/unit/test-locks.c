@@ -166,6 +166,27 @@ TEST(closing_gives_up_what_the_owner_or_the_open_file_had)
 	locks_free(l);
 }
 
+/* Seen only when the first lock in the way has gone: as the kernel does. */
+TEST(a_deadlock_may_show_later)
+{
+	struct locks *l = locks_new(&events);
+	int second = 2, third = 3;
+
+	CHECK_EQ(set(l, range(1, F_WRLCK, 0, 0)), 0);
+	CHECK_EQ(set(l, range(2, F_WRLCK, 9, 13)), 0);
+	CHECK_EQ(set(l, range(3, F_WRLCK, 17, 21)), 0);
+	CHECK_EQ(wait_for(l, range(3, F_WRLCK, 0, 15), &third), -EINPROGRESS);
+	CHECK_EQ(wait_for(l, range(2, F_WRLCK, 17, 21), &second), -EINPROGRESS);
+	granted_to = 0;
+	CHECK_EQ(set(l, range(1, F_UNLCK, 0, 0)), 0);
+	CHECK_EQ(granted_to, 3);
+	CHECK_EQ(granted_result, -EDEADLK);
+	CHECK_EQ(set(l, range(3, F_UNLCK, 0, 99)), 0);
+	CHECK_EQ(granted_to, 2);
+	CHECK_EQ(granted_result, 0);
+	locks_free(l);
+}
+
 TEST(flock_is_apart_and_gives_up_before_it_asks)
 {
 	struct locks *l = locks_new(&events);
