@@ -14,7 +14,16 @@ requires test -x /sbin/mount.fuse
 requires_fuse
 requires_root
 
-tests=${XFSTESTS_TESTS:-"001 002 004 005 006 007 008 009 010 011 012 013 014 015 020 021 022 023 024 025 028 029 030 035 036 037 053 058 060 061 063 064 069 070 075 078 080 081 084 086 087 088 089 091 092 094 098 100 103 105 109 110 112 113 117 118 120 123 124 125 126 128 129 130 131 132 133 134 135 136 141 142 143 169 170 184 198 207 208 209 210 211 212 214 215 219 221 223 225 228 236 237 239 240 241 245 246 247 248 249 255 257 258 285 286 294 306 308 309 310 313 314 316 336 337 340 344 345 346 347 354 355 360 375 377 389 391 392 393 394 401 403 404 406 412 420 422 423 426 428 430 431 432 433 434 436 437 438 439 443 445 446 448 450 451 452 460 463 464 465 466 467 468 469 471 472 478 484 486 488 490 504 522 523 524 525 528 531 533 539 551 564 565 567 568 571 584 591 597 598 604 609 611 615 618 630 631 632 637 638 639 647 650 676 678 679 680 683 684 685 686 687 688 691 696 697 706 707 708 728 729 732 736 749 753"}
+# Quick ones that need no block device.
+tests=${XFSTESTS_TESTS:-"001 002 004 005 006 008 009 010 011 012 013 015 020 021 022 023 024 025 028 029 030 035 036 037 053
+	058 060 061 063 064 075 078 080 081 084 086 087 088 091 092 094 098 103 105 109 110 118 120 123 124
+	125 126 128 129 131 132 134 135 136 141 142 143 169 170 184 198 207 209 210 211 212 214 215 219 221
+	223 225 228 236 237 239 240 241 245 246 247 248 255 257 258 286 294 306 308 309 313 314 316 336 337
+	340 344 345 346 347 354 355 360 375 377 389 391 392 393 394 401 403 404 406 412 420 422 423 426 428
+	430 431 432 433 434 436 437 439 443 445 446 448 450 451 452 460 463 465 466 467 468 469 471 472 478
+	484 486 488 490 504 522 523 524 525 528 533 539 564 565 567 568 571 584 591 597 598 604 609 611 615
+	618 630 631 632 637 638 639 647 678 679 680 683 684 685 686 687 688 691 696 697 706 707 708 728 729
+	732 736 749 753"}
 
 # As users and helpers that xfstests expects of the system, in a mount namespace of its own.
 cat >inside.sh <<'END'
@@ -28,25 +37,36 @@ for user in fsgqa fsgqa2 123456-fsgqa; do
 done
 cat >/usr/sbin/mount.fuse.fsreel <<'INNER'
 #!/bin/bash
-# mount.fuse.fsreel SOURCE MOUNTPOINT [-o OPTIONS]: until somebody unmounts it
+# mount.fuse.fsreel DIR MOUNTPOINT [-o OPTIONS]: until somebody unmounts it. The command of the capture
+# says when the mount is ready, and waits.
 log=(--no-log)
 [ -z "$XFSTESTS_LOG" ] || log=(-o "$XFSTESTS_LOG/$$.reel")
-is_mounted() { grep -q " $1 .* fuse.fsreel " /proc/self/mountinfo; }
-export -f is_mounted
-setsid "$FSREEL" capture -q "${log[@]}" --dir "$1" --mount "$2" -- \
-	bash -c 'cd /; while is_mounted "$1"; do sleep 0.1; done' wait "$2" </dev/null >>/tmp/fsreel-mount.log 2>&1 &
+ready=$(mktemp -u)
+setsid "$FSREEL" capture -q "${log[@]}" --dir "$1" --mount "$2" -- bash -c 'cd /; touch "$1"
+	while grep -q " $2 .* fuse.fsreel " /proc/self/mountinfo; do sleep 0.1; done' wait "$ready" "$2" \
+	</dev/null >>/tmp/fsreel-mount.log 2>&1 &
 pid=$!
-until is_mounted "$2"; do
+until [ -e "$ready" ]; do
 	kill -0 $pid 2>/dev/null || exit 1
-	sleep 0.05
+	sleep 0.02
 done
+rm "$ready"
 INNER
-# It wants to read the type without the subtype.
+# xfstests unmounts by the source, and wants to read the type without the subtype.
+cat >/usr/sbin/umount <<'INNER'
+#!/bin/bash
+for arg; do
+	target=
+	[[ $arg != /* ]] || target=$(findmnt -rn -t fuse.fsreel -S "$arg" -o TARGET | tail -1)
+	args+=("${target:-$arg}")
+done
+exec /usr/bin/umount "${args[@]}"
+INNER
 cat >/usr/sbin/df <<'INNER'
 #!/bin/bash
 /usr/bin/df "$@" | sed 's/fuse\.fsreel/fuse/'
 INNER
-chmod 755 /usr/sbin/mount.fuse.fsreel /usr/sbin/df
+chmod 755 /usr/sbin/{mount.fuse.fsreel,umount,df}
 cat >"$work/config" <<INNER
 export TEST_DIR=$work/test SCRATCH_MNT=$work/scratch RESULT_BASE=$work/results
 INNER
