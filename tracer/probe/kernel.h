@@ -29,6 +29,26 @@ struct fuse_file {
 	__u64 fh;
 };
 
+struct fuse_conn {
+	__u32 dev;
+};
+
+struct fuse_mount {
+	struct fuse_conn *fc;
+};
+
+struct fuse_in_header {
+	__u32 opcode;
+	__u32 pid;
+};
+
+struct fuse_req {
+	struct {
+		struct fuse_in_header h;
+	} in;
+	struct fuse_mount *fm;
+};
+
 struct file {
 	void *private_data;
 	struct inode *f_inode;

@@ -9,6 +9,7 @@
 #include "probe.h"
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -98,6 +99,18 @@ static void choose_calls(struct record_object *object, unsigned set)
 			calls[nr] = probe_calls[nr];
 }
 
+/* Requests to FUSE are counted for an audit, where the kernel tells of them. */
+static void choose_programs(struct record_object *object, unsigned set)
+{
+	struct btf *types = set & PROBE_AUDIT ? btf__load_vmlinux_btf() : NULL;
+	bool has = types && btf__find_by_name_kind(
+				    types, "btf_trace_fuse_request_send", BTF_KIND_TYPEDEF) > 0;
+
+	btf__free(types);
+	object->bss->counts_requests = has;
+	bpf_program__set_autoload(object->progs.on_fuse_request, has);
+}
+
 static int choose_prefix(struct record_object *object, const char *dir, struct error *err)
 {
 	auto_free char *real = realpath(dir, NULL);
@@ -123,6 +136,7 @@ static int load(struct probe *p, const struct probe_options *o, struct error *er
 	if (!p->object)
 		return error_errno(err, errno, "the probe's programs");
 	choose_calls(p->object, o->set);
+	choose_programs(p->object, o->set);
 	int r = o->dir ? choose_prefix(p->object, o->dir, err) : 0;
 	if (r)
 		return r;

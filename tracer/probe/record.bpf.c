@@ -43,9 +43,10 @@ const volatile struct probe_call calls[PROBE_CALLS]; /* those not wanted have no
 const volatile char prefix[PREFIX_MAX];              /* of absolute paths; without a last '/' */
 const volatile __u32 prefix_size;
 
-__u32 device; /* whose files are reported; 0 = any */
-__u32 asker;  /* this thread wants to know ... */
-int asked;    /* ... on which device this descriptor is */
+bool counts_requests; /* the kernel tells of requests to FUSE */
+__u32 device;         /* whose files are reported; 0 = any */
+__u32 asker;          /* this thread wants to know ... */
+int asked;            /* ... on which device this descriptor is */
 __u32 answer;
 
 /* --- read by it --- */
@@ -64,6 +65,7 @@ struct started {
 	__u64 enter_ns;
 	__u32 nr; /* plus 1; 0 = none */
 	__u32 on_device;
+	__u32 requests; /* that it sent to FUSE */
 	struct probe_file file[2];
 	__u64 extra[4];
 };
@@ -416,6 +418,8 @@ static __always_inline void fill(struct probe_record *r, const struct started *s
 	r->file[0] = s->file[0];
 	r->file[1] = s->file[1];
 	__builtin_memcpy(&r->how, s->extra, sizeof(r->lock));
+	if (counts_requests)
+		r->requests = s->requests + 1;
 }
 
 struct iovec_sum {
@@ -571,6 +575,7 @@ static __always_inline void put_path_call(
 	bool leads = leads_there(b, nr, s->on_device) || calls[nr].fd[0];
 	if ((calls[nr].extra & EXTRA_OPENS) && result >= 0)
 		leads = look_at_file(file_of(task, result), &s->file[1]);
+	leads |= s->requests > 0;
 	if (!leads)
 		return;
 	if (b->size[0] <= PATH_SHORT && b->size[1] <= PATH_SHORT)
@@ -599,6 +604,40 @@ int BPF_PROG(on_exit, struct pt_regs *regs, long result)
 	else
 		put_call(s, task, regs, calls[nr].extra, result);
 	s->nr = 0;
+	return 0;
+}
+
+/* --- requests to FUSE --- */
+
+enum {
+	FUSE_RELEASE = 18,
+	FUSE_RELEASEDIR = 29,
+	FUSE_INTERRUPT = 36,
+	FUSE_BMAP = 37,
+	FUSE_POLL = 40,
+};
+
+/* Not a step of the call, or none that a pass-through is asked to do. */
+static __always_inline bool is_aside(__u32 opcode)
+{
+	return opcode == FUSE_RELEASE || opcode == FUSE_RELEASEDIR || opcode == FUSE_INTERRUPT ||
+	       opcode == FUSE_BMAP || opcode == FUSE_POLL;
+}
+
+/* Older kernels do not have this tracepoint; see choose_programs(). */
+SEC("tp_btf/fuse_request_send")
+int BPF_PROG(on_fuse_request, const struct fuse_req *req)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	/* Without a thread: what the page cache writes back. */
+	if (!is_traced(task->pid) || !req->in.h.pid || is_aside(req->in.h.opcode))
+		return 0;
+	if (BPF_CORE_READ(req, fm, fc, dev) != device)
+		return 0;
+	struct started *s = bpf_task_storage_get(&calls_started, task, NULL, 0);
+	if (s && s->nr)
+		s->requests++;
 	return 0;
 }
 

@@ -89,7 +89,8 @@ struct probe_record {
 		char name[16];          /* EXEC, EXIT: the thread's; FORK: the new thread's */
 	};
 	uint16_t path_size[PROBE_PATHS]; /* without the NUL behind it */
-	uint32_t reserved;
+	/* Requests to FUSE that the call waited for, plus 1; 0 = not known. Only with PROBE_AUDIT. */
+	uint32_t requests;
 };
 
 #endif
