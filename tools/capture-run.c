@@ -36,6 +36,7 @@
 #include "io.h"
 #include "namespace.h"
 #include "orphans.h"
+#include "probe.h"
 #include "progress.h"
 #include "spawn.h"
 #include "vec.h"
@@ -63,6 +64,7 @@ struct recorder {
 	struct mount_guard guard;
 	struct trace_writer *writer;
 	struct capture *capture;
+	struct audit_recording *audit;
 };
 
 /* --- before anything is started --- */
@@ -337,6 +339,22 @@ static int mount_dir(struct recorder *rec, struct error *err)
 	return capture_mount(&rec->capture, &options, err);
 }
 
+static int start_audit(struct recorder *rec, struct error *err)
+{
+	struct capture_audit *audit = &rec->shared->result.audit;
+	struct stat st;
+
+	if (!rec->job->audit_fd)
+		return 0;
+	if (stat(capture_path(rec->capture), &st))
+		return error_errno(err, errno, "the mount on %s", capture_path(rec->capture));
+	audit->device = probe_device(st.st_dev);
+	audit->epoch_ns = trace_writer_epoch_ns(rec->writer);
+	audit->others = rec->job->mount;
+	return audit_recording_start(&rec->audit, rec->job->audit_fd, capture_path(rec->capture),
+		audit->device, rec->child, err);
+}
+
 static int run_child(struct recorder *rec, struct error *err)
 {
 	struct shared *s = rec->shared;
@@ -402,6 +420,8 @@ static int record(struct recorder *rec, struct error *err)
 		r = open_trace(rec, err);
 	if (!r)
 		r = mount_dir(rec, err);
+	if (!r)
+		r = start_audit(rec, err);
 	return r ? r : run_child(rec, err);
 }
 
@@ -421,6 +441,7 @@ static int finish(struct recorder *rec, int r, struct error *err)
 		int r2 = capture_unmount(rec->capture, &s->result.stats, next);
 		r = r ? r : r2;
 	}
+	audit_recording_stop(rec->audit, &s->result.audit);
 	mount_guard_dismiss(&rec->guard);
 	if (rec->writer) {
 		int r2 = trace_writer_close(rec->writer, &s->result.totals, r ? NULL : err);

@@ -9,6 +9,7 @@
 #ifndef CAPTURE_RUN_H
 #define CAPTURE_RUN_H
 
+#include "capture-audit.h"
 #include "capture-cost.h"
 #include "capture.h"
 #include "error.h"
@@ -24,6 +25,7 @@ struct capture_job {
 	const char *mount; /* where everybody sees the mount; NULL = over `dir`, privately */
 	const char *trace; /* NULL: plain pass-through, nothing is logged */
 	bool strict_meta, strip_direct;
+	int audit_fd; /* keep the calls here, for capture_audit_show(); 0 = no audit */
 	enum on_full on_full;
 
 	/* One of the two. */
@@ -40,6 +42,7 @@ struct capture_result {
 	struct trace_totals totals; /* 0 without a trace */
 	struct outcome outcome;     /* of a workload */
 	struct capture_cost cost;   /* of the pass-through to its callers */
+	struct capture_audit audit; /* if asked for */
 };
 
 /* What can be refused before anything is prepared: 0 or -errno. capture_run() begins with it too. */

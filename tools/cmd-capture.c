@@ -5,10 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "audit-log.h"
 #include "capture-run.h"
 #include "child.h"
+#include "cleanup.h"
 #include "cmd.h"
 #include "interrupt.h"
+#include "probe.h"
 #include "progress.h"
 #include "units.h"
 
@@ -18,8 +21,17 @@ struct request {
 	struct capture_job job;
 	const char *workload;
 	unsigned on_full;
-	bool no_log;
+	bool no_log, audit, json;
 };
+
+static int check_audit(const struct request *q, struct error *err)
+{
+	if (q->json && !q->audit)
+		return error_set(err, 0, "--json is for the table of --audit");
+	if (q->audit && q->no_log)
+		return error_set(err, 0, "--audit and --no-log exclude each other");
+	return q->audit ? probe_possible(err) : 0;
+}
 
 static int parse(
 	const struct command *cmd, int argc, char **argv, struct request *q, struct error *err)
@@ -34,6 +46,9 @@ static int parse(
 			"run this workload (fsreel workloads) instead of a command"},
 		{"no-log", 0, OPT_FLAG, &q->no_log, NULL,
 			"pass through only: the baseline for what logging costs"},
+		{"audit", 0, OPT_FLAG, &q->audit, NULL,
+			"count the calls in the kernel too, and show whether all are in the trace"},
+		{"json", 0, OPT_FLAG, &q->json, NULL, "print the audit as JSON"},
 		{"strict-meta", 0, OPT_FLAG, &q->job.strict_meta, NULL,
 			"let the kernel cache no attributes and names: every stat is logged"},
 		{"strip-direct", 0, OPT_FLAG, &q->job.strip_direct, NULL,
@@ -55,7 +70,7 @@ static int parse(
 		return error_set(err, 0,
 			q->no_log ? "-o and --no-log exclude each other"
 				  : "where to? name the trace with -o FILE.reel");
-	return first;
+	return check_audit(q, err) ? -EINVAL : first;
 }
 
 /* What went wrong with the capture, whether or not remarks are wanted. */
@@ -156,6 +171,14 @@ static int capture_workload(struct request *q, struct capture_result *res, struc
 	return r;
 }
 
+static int show_audit(const struct request *q, const struct capture_result *res, struct error *err)
+{
+	const struct capture_job *job = &q->job;
+	const char *mount = job->mount ? job->mount : job->dir ? job->dir : ".";
+
+	return capture_audit_show(&res->audit, job->audit_fd, job->trace, mount, q->json, err);
+}
+
 static int run(const struct command *cmd, int argc, char **argv, struct error *err)
 {
 	struct request q = {0};
@@ -164,15 +187,20 @@ static int run(const struct command *cmd, int argc, char **argv, struct error *e
 
 	if (r < 0 || r == CMD_HELP_SHOWN)
 		return r < 0 ? r : EXIT_GOOD;
+	auto_close int audit_fd = q.audit ? audit_log_create(q.job.trace, err) : -1;
+	if (q.audit && audit_fd < 0)
+		return audit_fd;
+	q.job.audit_fd = q.audit ? audit_fd : 0;
 	r = q.workload ? capture_workload(&q, &res, err) : capture_run(&q.job, &res, err);
 	if (r < 0)
 		return r;
 	print_summary(&q.job, &res);
 	print_faults(&q.job, &res);
-	if (res.status)
-		return res.status;
-	return res.totals.lost || res.truncated || res.taken || res.outcome.failures ? EXIT_WRONG
-	                                                                             : EXIT_GOOD;
+	r = q.audit ? show_audit(&q, &res, err) : true;
+	if (r < 0)
+		return r;
+	bool good = r && !res.totals.lost && !res.truncated && !res.taken && !res.outcome.failures;
+	return res.status ? res.status : good ? EXIT_GOOD : EXIT_WRONG;
 }
 
 const struct command cmd_capture = {

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* Judging one call by the events that were made while it was under way. */
+#ifndef AUDIT_JUDGE_H
+#define AUDIT_JUDGE_H
+
+#include "audit.h"
+
+/* What the audit keeps of an event. */
+struct audit_seen {
+	enum op op;
+	bool derived, joined;
+	bool used;                 /* it is the call that is being judged */
+	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC */
+	int64_t result;
+	uint64_t handle, offset, size, flags;
+	uint64_t name, name2; /* audit_name(); 0 = none */
+};
+
+/* One call, and what its thread did in the trace from its start to its end. */
+struct audit_window {
+	const struct audit_rule *rule;
+	const struct probe_record *r;
+	struct audit_seen *events;
+	size_t count;
+	/* The handle that the trace is known to use for a descriptor; 0 = not known yet. */
+	uint64_t handle;
+};
+
+/* Marks the events that are the call. */
+enum audit_verdict audit_judge(struct audit_window *w);
+
+/* Is `e` what an asynchronous request asked for? */
+bool audit_is_request(const struct audit_rule *rule, const struct probe_record *r, uint64_t handle,
+	const struct audit_seen *e);
+
+/* A number for a name: the last component of a path, or a name in an event. */
+uint64_t audit_name(const char *name, size_t size);
+
+#endif
