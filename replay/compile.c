@@ -411,6 +411,8 @@ static enum file_class class_of(const struct event *ev, const struct subject *s)
 		return (enum file_class)s->node->file_class;
 	if (ev->op == OP_mkdir || ev->op == OP_rmdir || ev->op == OP_statfs || ev->op == OP_sync)
 		return FILE_DIRECTORY;
+	if (ev->op == OP_tmpfile)
+		return FILE_TEMP;
 	return ev->name.size ? file_class_of(ev->name) : FILE_OTHER;
 }
 

@@ -266,6 +266,15 @@ static void made(struct scene *m, const struct event *ev, uint32_t mode)
 		bind(m, ev->dir, ev->name, node);
 }
 
+/* A temporary file until it gets a name. */
+static void made_nameless(struct scene *m, const struct event *ev)
+{
+	made(m, ev, S_IFREG | ((uint32_t)ev->mode & 07777));
+	struct node *node = scene_node(m, ev->file);
+	if (node && !node->names.count && !node_is_dir(node))
+		node->file_class = FILE_TEMP;
+}
+
 static void renamed(struct scene *m, const struct event *ev)
 {
 	struct binding *from = scene_binding(m, ev->dir, ev->name);
@@ -346,8 +355,10 @@ void scene_event_on(struct scene *m, const struct event *ev, struct node *node)
 	case OP_lookup:
 		made(m, ev, 0);
 		break;
-	case OP_create:
 	case OP_tmpfile:
+		made_nameless(m, ev);
+		break;
+	case OP_create:
 		made(m, ev, S_IFREG | ((uint32_t)ev->mode & 07777));
 		if (ev->flags & O_TRUNC)
 			resized(scene_node(m, ev->file), ev, 0);

@@ -60,6 +60,18 @@ static void count_class(struct class_stat *c, const struct event *ev)
 	c->total_ns += ev->took_ns;
 }
 
+/* A file that the event makes has no name yet but the event's. */
+static enum file_class class_of(const struct paths *paths, const struct event *ev)
+{
+	enum file_class class = paths_class(paths, ev->file ? ev->file : ev->dir);
+
+	if (ev->op == OP_tmpfile)
+		return FILE_TEMP;
+	if (class != FILE_OTHER || !ev->file || !ev->name.size)
+		return class;
+	return ev->op == OP_mkdir ? FILE_DIRECTORY : file_class_of(ev->name);
+}
+
 static void count_event(struct stats *s, struct paths *paths, const struct event *ev)
 {
 	struct op_stat *op = &s->ops[ev->op];
@@ -71,7 +83,7 @@ static void count_event(struct stats *s, struct paths *paths, const struct event
 		hist_add(&op->took, ev->took_ns);
 		op->failed += ev->result < 0;
 		op->bytes += moved_bytes(ev);
-		count_class(&s->classes[paths_class(paths, ev->file ? ev->file : ev->dir)], ev);
+		count_class(&s->classes[class_of(paths, ev)], ev);
 	}
 	paths_event(paths, ev);
 }

@@ -4,8 +4,11 @@
 #include <fnmatch.h>
 #include <string.h>
 
-#define HEX  "[0-9A-F]"
-#define HEX8 HEX HEX HEX HEX HEX HEX HEX HEX
+#define HEX    "[0-9A-F]"
+#define HEX8   HEX HEX HEX HEX HEX HEX HEX HEX
+#define DIGIT  "[0-9]"
+#define DIGIT5 DIGIT DIGIT DIGIT DIGIT DIGIT
+#define DIGIT6 DIGIT5 DIGIT
 
 /* The first row that fits counts. */
 static const struct {
@@ -18,52 +21,100 @@ static const struct {
 	{"*-mj????????*", FILE_JOURNAL}, /* super-journal of several databases */
 	{"*-shm", FILE_SHM},
 	{"etilqs_*", FILE_TEMP},
-	/* PostgreSQL; relations are in is_relation() */
+	/* PostgreSQL; relations and status files are told by functions below */
 	{"xlogtemp.*", FILE_WAL},
 	{HEX8 HEX8 HEX8, FILE_WAL},
 	{HEX8 HEX8 HEX8 ".*", FILE_WAL}, /* .partial, .backup, .ready */
-	{"0" HEX HEX HEX, FILE_STATUS},  /* clog, multixact, subtrans, commit_ts, notify */
+	{HEX8 ".history", FILE_WAL},
+	{HEX8 HEX8 HEX8 HEX8 HEX8 ".summary", FILE_STATUS},
 	{"pgsql_tmp*", FILE_TEMP},
-	{"t[0-9]*_[0-9]*", FILE_TEMP}, /* temporary relations */
+	{"i" DIGIT "*of" DIGIT "*.p" DIGIT "*", FILE_TEMP}, /* batches of a parallel hash join */
+	{"o" DIGIT "*of" DIGIT "*.p" DIGIT "*", FILE_TEMP},
+	{"t" DIGIT "*_" DIGIT "*", FILE_TEMP}, /* temporary relations */
 	{"pg_control", FILE_CONTROL},
 	{"pg_filenode.map*", FILE_CONTROL},
 	{"pg_internal.init*", FILE_CONTROL},
 	{"PG_VERSION", FILE_CONTROL},
 	{"postmaster.*", FILE_CONTROL},
-	{"postgresql.*conf", FILE_CONTROL},
+	{"postgresql.*conf*", FILE_CONTROL},
 	{"pg_*.conf", FILE_CONTROL},
+	{"backup_label*", FILE_CONTROL},
+	{"tablespace_map*", FILE_CONTROL},
+	{"recovery.*", FILE_CONTROL},
+	{"standby.signal", FILE_CONTROL},
 	{"replorigin_checkpoint*", FILE_CONTROL},
 	{"pgstat.*", FILE_CONTROL},
-	/* InnoDB, MyISAM, Aria */
+	{"global.stat", FILE_CONTROL},
+	{"global.tmp", FILE_CONTROL},
+	{"db_" DIGIT "*.stat", FILE_CONTROL},
+	{"db_" DIGIT "*.tmp", FILE_CONTROL},
+	{"pgss_query_texts.stat", FILE_CONTROL},
+	{"mmap." DIGIT "*", FILE_SHM},
+	{"current_logfiles*", FILE_LOG},
+	/* RocksDB; its LOG is for people, its *.log is not */
+	{DIGIT6 ".log", FILE_WAL},
+	{DIGIT6 ".sst", FILE_DATABASE},
+	{DIGIT6 ".blob", FILE_DATABASE},
+	{"LOG", FILE_LOG},
+	{"LOG.old*", FILE_LOG},
+	{"MANIFEST-" DIGIT6, FILE_CONTROL},
+	{"OPTIONS-" DIGIT6 "*", FILE_CONTROL},
+	{DIGIT6 ".dbtmp", FILE_CONTROL},
+	{"CURRENT", FILE_CONTROL},
+	{"IDENTITY", FILE_CONTROL},
+	{"LOCK", FILE_CONTROL},
+	/* InnoDB, MyISAM, Aria and what is around them */
 	{"ib_logfile*", FILE_WAL},
 	{"#ib_redo*", FILE_WAL},
 	{"#ib_*.dblwr", FILE_DOUBLEWRITE},
+	{"#ib_*.bdblwr", FILE_DOUBLEWRITE},
 	{"ib_doublewrite*", FILE_DOUBLEWRITE},
-	{"*-bin.[0-9]*", FILE_BINLOG},
-	{"binlog.[0-9]*", FILE_BINLOG},
+	{"*-bin." DIGIT "*", FILE_BINLOG},
+	{"binlog." DIGIT "*", FILE_BINLOG},
 	{"*-bin.index", FILE_BINLOG},
 	{"binlog.index", FILE_BINLOG},
+	{"*-bin.state", FILE_BINLOG},
+	{"binlog.state", FILE_BINLOG},
+	{"binlog.~rec~", FILE_BINLOG},
 	{"aria_log.*", FILE_WAL},
 	{"aria_log_control", FILE_CONTROL},
+	{"maria_log_control", FILE_CONTROL},
 	{"ddl_recovery*.log", FILE_CONTROL},
 	{"tc.log", FILE_WAL},
 	{"ibtmp*", FILE_TEMP},
+	{"temp_*.ibt", FILE_TEMP},
 	{"#sql*", FILE_TEMP},
+	{"*.TM[DM]", FILE_TEMP},    /* of a repair */
 	{"ibdata*", FILE_DATABASE}, /* undo and doublewrite of MariaDB live in it too */
-	{"undo_[0-9]*", FILE_UNDO},
-	{"undo[0-9]*", FILE_UNDO},
+	{"undo_" DIGIT "*", FILE_UNDO},
+	{"undo" DIGIT "*", FILE_UNDO},
 	{"*.ibu", FILE_UNDO},
 	{"*.ibd", FILE_DATABASE},
 	{"*.MAD", FILE_DATABASE},
 	{"*.MYD", FILE_DATABASE},
+	{"*.CSV", FILE_DATABASE},
+	{"*.ARZ", FILE_DATABASE},
 	{"*.MAI", FILE_INDEX},
 	{"*.MYI", FILE_INDEX},
+	{"*.CSM", FILE_CONTROL},
+	{"*.MRG", FILE_CONTROL},
 	{"*.frm", FILE_CONTROL},
+	{"*.frm~", FILE_CONTROL},
+	{"*.TR[GN]", FILE_CONTROL}, /* triggers */
+	{"*.par", FILE_CONTROL},
+	{"*.isl", FILE_CONTROL},
+	{"*.cfg", FILE_CONTROL},
 	{"*.sdi", FILE_CONTROL},
 	{"db.opt", FILE_CONTROL},
+	{"auto.cnf", FILE_CONTROL},
+	{"mysqld-auto.cnf", FILE_CONTROL},
+	{"m*_upgrade_info", FILE_CONTROL},
+	{"m*.info", FILE_CONTROL}, /* master.info, multi-master.info */
+	{"relay-log.info", FILE_CONTROL},
+	{"ib_buffer_pool*", FILE_CONTROL}, /* which pages to load at the next start */
 	/* Berkeley DB */
-	{"log.[0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9]", FILE_WAL},
-	{"__db.[0-9][0-9][0-9]", FILE_SHM}, /* regions: cache, locks, log buffer */
+	{"log." DIGIT5 DIGIT5, FILE_WAL},
+	{"__db." DIGIT DIGIT DIGIT, FILE_SHM}, /* regions: cache, locks, log buffer */
 	{"__db.rep*", FILE_CONTROL},
 	{"__db.register", FILE_CONTROL},
 	{"__dbq.*", FILE_DATABASE}, /* extents of a queue */
@@ -114,6 +165,18 @@ static bool is_relation(const char *name)
 	return !*rest;
 }
 
+/* PostgreSQL's clog, multixact, subtrans, notify and two-phase state: hexadecimal numbers with zeros in
+ * front, or with a letter. A relation's has neither. */
+static bool is_status(const char *name)
+{
+	size_t size = strspn(name, "0123456789ABCDEF");
+	bool letter = strcspn(name, "ABCDEF") < size;
+	bool digit = strcspn(name, "0123456789") < size;
+
+	return !name[size] && size >= 4 && size <= 16 &&
+	       (*name == '0' || (letter && digit && size <= 5));
+}
+
 enum file_class file_class_of(struct text name)
 {
 	char copy[256];
@@ -125,7 +188,7 @@ enum file_class file_class_of(struct text name)
 	for (size_t i = 0; i < ARRAY_SIZE(patterns); i++)
 		if (!fnmatch(patterns[i].pattern, copy, 0))
 			return patterns[i].class;
-	return is_relation(copy) ? FILE_DATABASE : FILE_OTHER;
+	return is_relation(copy) ? FILE_DATABASE : is_status(copy) ? FILE_STATUS : FILE_OTHER;
 }
 
 const char *file_class_name(enum file_class class)

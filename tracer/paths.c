@@ -115,18 +115,25 @@ static void directory_set(struct paths *p, uint64_t id)
 		node->directory = true;
 }
 
+/* It has no name; when as many as are remembered have none either, it is forgotten. */
+static void node_gone(struct paths *p, struct node *node)
+{
+	uint64_t *slot = &p->gone[p->gone_count++ % GONE_MAX];
+	uint64_t id = node->id;
+
+	node->gone = true;
+	if (*slot)
+		node_forget(p, *slot);
+	*slot = id;
+}
+
 /* The name is taken away; a file with other names may keep one of those. */
 static void name_end(struct paths *p, uint64_t id, uint64_t dir, const struct text *name)
 {
 	struct node *node = node_of(p, id);
 
-	if (!node || node->gone || !node_has_name(node, dir, name))
-		return;
-	node->gone = true;
-	uint64_t *slot = &p->gone[p->gone_count++ % GONE_MAX];
-	if (*slot)
-		node_forget(p, *slot);
-	*slot = id;
+	if (node && !node->gone && node_has_name(node, dir, name))
+		node_gone(p, node);
 }
 
 void paths_tree(struct paths *p, const struct tree_entry *entry)
@@ -143,6 +150,16 @@ void paths_tree(struct paths *p, const struct tree_entry *entry)
 static void follow_make(struct paths *p, const struct event *ev)
 {
 	name_set(p, ev->file, ev->dir, &ev->name);
+}
+
+/* Who makes a file without a name wants it for oneself, unless it gets one later. */
+static void follow_tmpfile(struct paths *p, const struct event *ev)
+{
+	if (!ev->file || node_of(p, ev->file))
+		return;
+	struct node *node = node_make(p, ev->file);
+	node->class = FILE_TEMP;
+	node_gone(p, node);
 }
 
 static void follow_mkdir(struct paths *p, const struct event *ev)
@@ -177,6 +194,7 @@ static void (*const follow[OP_LIMIT])(struct paths *p, const struct event *ev) =
 	[OP_symlink] = follow_make,
 	[OP_link] = follow_make,
 	[OP_create] = follow_make,
+	[OP_tmpfile] = follow_tmpfile,
 	[OP_unlink] = follow_end,
 	[OP_rmdir] = follow_end,
 	[OP_rename] = follow_rename,

@@ -3,7 +3,6 @@
 
 #include "check.h"
 #include "content.h"
-#include "fileclass.h"
 #include "rng.h"
 
 /* Data filled as a class is classified as that class, whatever its size. */
@@ -63,60 +62,6 @@ TEST(every_class_has_a_name)
 		CHECK(strcmp(content_name(c), "?"));
 	CHECK_EQ(content_name(CONTENT_RANDOM), "random");
 	CHECK_EQ(content_name(CONTENT_LIMIT), "?");
-}
-
-static enum file_class class_of(const char *name)
-{
-	return file_class_of((struct text){name, strlen(name)});
-}
-
-TEST(files_are_classified_by_name)
-{
-	CHECK_EQ(class_of("test.db"), FILE_DATABASE);
-	CHECK_EQ(class_of("test.db-wal"), FILE_WAL);
-	CHECK_EQ(class_of("test.db-journal"), FILE_JOURNAL);
-	CHECK_EQ(class_of("test.db-shm"), FILE_SHM);
-	CHECK_EQ(class_of("etilqs_a1b2c3"), FILE_TEMP);
-	CHECK_EQ(class_of("000000010000000000000001"), FILE_WAL);
-	CHECK_EQ(class_of("000000010000000000000001.partial"), FILE_WAL);
-	CHECK_EQ(class_of("00000001000000000000000G"), FILE_OTHER);
-	CHECK_EQ(class_of("112"), FILE_DATABASE);
-	CHECK_EQ(class_of("1247"), FILE_DATABASE);
-	CHECK_EQ(class_of("16384"), FILE_DATABASE);
-	CHECK_EQ(class_of("16384_vm.12"), FILE_DATABASE);
-	CHECK_EQ(class_of("16384_vm."), FILE_OTHER);
-	CHECK_EQ(class_of("16384x"), FILE_OTHER);
-	CHECK_EQ(class_of("12"), FILE_OTHER);
-	CHECK_EQ(class_of("0000"), FILE_STATUS);
-	CHECK_EQ(class_of("00AF"), FILE_STATUS);
-	CHECK_EQ(class_of("t3_16390"), FILE_TEMP);
-	CHECK_EQ(class_of("pgsql_tmp123.0"), FILE_TEMP);
-	CHECK_EQ(class_of("pg_control"), FILE_CONTROL);
-	CHECK_EQ(class_of("16384_fsm"), FILE_DATABASE);
-	CHECK_EQ(class_of("16384.1"), FILE_DATABASE);
-	CHECK_EQ(class_of("ib_logfile0"), FILE_WAL);
-	CHECK_EQ(class_of("#ib_redo12"), FILE_WAL);
-	CHECK_EQ(class_of("ibdata1"), FILE_DATABASE);
-	CHECK_EQ(class_of("sbtest1.ibd"), FILE_DATABASE);
-	CHECK_EQ(class_of("sbtest1.frm"), FILE_CONTROL);
-	CHECK_EQ(class_of("undo_001"), FILE_UNDO);
-	CHECK_EQ(class_of("#ib_16384_0.dblwr"), FILE_DOUBLEWRITE);
-	CHECK_EQ(class_of("binlog.000001"), FILE_BINLOG);
-	CHECK_EQ(class_of("host-bin.index"), FILE_BINLOG);
-	CHECK_EQ(class_of("aria_log.00000001"), FILE_WAL);
-	CHECK_EQ(class_of("aria_log_control"), FILE_CONTROL);
-	CHECK_EQ(class_of("t.MYD"), FILE_DATABASE);
-	CHECK_EQ(class_of("t.MAI"), FILE_INDEX);
-	CHECK_EQ(class_of("host.err"), FILE_LOG);
-	CHECK_EQ(class_of("notes.txt"), FILE_OTHER);
-	CHECK_EQ(class_of(""), FILE_OTHER);
-}
-
-TEST(class_names_go_both_ways)
-{
-	for (enum file_class c = FILE_OTHER; c < FILE_CLASS_COUNT; c++)
-		CHECK_EQ(file_class_by_name(file_class_name(c)), c);
-	CHECK_EQ(file_class_by_name("nonsense"), FILE_CLASS_COUNT);
 }
 
 /* Machine code and packed records look random word by word, yet their bytes are not all as common. */

@@ -67,6 +67,23 @@ TEST(renaming_a_directory_renames_what_is_in_it)
 	paths_free(p);
 }
 
+TEST(files_without_a_name_are_temporary)
+{
+	struct paths *p = sample();
+
+	after(p, (struct event){.op = OP_tmpfile, .dir = 2, .file = 4});
+	CHECK_EQ(paths_class(p, 4), FILE_TEMP);
+	CHECK_EQ(paths_of(p, 4), "#4");
+	after(p, (struct event){.op = OP_link, .dir = 2, .file = 4, .name = NAME("t.MYD")});
+	CHECK_EQ(paths_class(p, 4), FILE_DATABASE);
+	for (uint64_t id = 10; id < 100000; id++)
+		after(p, (struct event){.op = OP_tmpfile, .dir = 1, .file = id});
+	CHECK_EQ(paths_class(p, 10), FILE_OTHER);
+	CHECK_EQ(paths_class(p, 99999), FILE_TEMP);
+	CHECK_EQ(paths_of(p, 4), "data/t.MYD");
+	paths_free(p);
+}
+
 TEST(failed_events_change_nothing)
 {
 	struct paths *p = sample();
