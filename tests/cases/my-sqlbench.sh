@@ -31,3 +31,9 @@ for keys in engine=myisam,durable=no engine=aria,durable=no,test=insert test=cre
 	expect 0 "$FSREEL" replay -q t.reel --verify-state "${where[@]}"
 	rm -rf data
 done
+
+# Each test is a step of its own.
+expect 0 "$FSREEL" run -q --workload "$small,engine=myisam,durable=no" "${where[@]}" --repeat 1 -o r.json
+names=$(jq -r '.runs[] | [.steps[].name] | join(" ")' r.json | sort -u)
+[ "$names" = 'alter-table ATIS big-tables connect create insert select wisconsin' ] ||
+	fail "the steps are: $names"
