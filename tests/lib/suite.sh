@@ -20,6 +20,14 @@
 #   SUITE_CAPTURE  more options of fsreel capture
 #   suite_set KEY VALUE    size: of the file system (4G); racy: 1 = its threads race for the same names,
 #                          so divergences of the replay are shown, but no failure; replay: 0 = none
+#
+# The mounts are in a namespace of the script's own: copies of them in other namespaces would keep the
+# file systems busy.
+if [ "$(id -u)" = 0 ] && [ -z "${SUITE_ALONE:-}" ]; then
+	export SUITE_ALONE=1
+	exec unshare -m --propagation private bash "$0"
+fi
+
 suite_size=4G
 suite_racy=
 suite_replay=1

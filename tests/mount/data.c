@@ -2,11 +2,13 @@
 /* Reading, writing, mapping, and what makes it durable. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -189,6 +191,71 @@ TEST(durable_writes_by_flag_of_file_or_call)
 	CHECK_EQ(fsync(fd), 0);
 	CHECK_EQ(fdatasync(fd), 0);
 	close(fd);
+}
+
+static void on_tick(int number)
+{
+	(void)number;
+}
+
+static int write_and_read_large(const char *data, char *back)
+{
+	int fd = must_open("ticks", O_CREAT | O_RDWR | O_TRUNC, 0644);
+
+	for (int i = 0; i < 20; i++) {
+		if (pwrite(fd, data, 4 * MIB, 0) != 4 * MIB || fsync(fd))
+			return 1;
+		if (pread(fd, back, 4 * MIB, 0) != 4 * MIB || ftruncate(fd, 0))
+			return 2;
+		int other = open("ticks2", O_CREAT | O_RDWR, 0644);
+		if (other < 0 || close(other) || rename("ticks2", "ticks3") || unlink("ticks3"))
+			return 3;
+	}
+	return close(fd) ? 4 : 0;
+}
+
+/* Files are no pipes: a signal neither fails a call nor makes it short. */
+TEST(signals_do_not_cut_calls)
+{
+	struct sigaction action = {.sa_handler = on_tick}, before;
+	struct itimerval often = {{0, 500}, {0, 500}}, never = {0};
+	char *data = aligned(4 * MIB, 's'), *back = aligned(4 * MIB, 0);
+
+	sigaction(SIGALRM, &action, &before);
+	setitimer(ITIMER_REAL, &often, NULL);
+	int r = write_and_read_large(data, back);
+	setitimer(ITIMER_REAL, &never, NULL);
+	sigaction(SIGALRM, &before, NULL);
+	CHECK_EQ(r, 0);
+	CHECK(!memcmp(data, back, 4 * MIB));
+	free(data);
+	free(back);
+}
+
+static int write_for_ever(const void *arg)
+{
+	char *data = aligned(4 * MIB, 'k');
+	int fd = must_open("killed", O_CREAT | O_RDWR, 0644);
+
+	for (;;)
+		if (pwrite(fd, data, 4 * MIB, 0) != 4 * MIB)
+			return 1;
+}
+
+/* In the middle of a call; what it locked and had open is free at once. */
+TEST(who_is_killed_in_a_call_is_gone)
+{
+	for (int i = 0; i < 5; i++) {
+		pid_t pid = start_child(write_for_ever, NULL);
+		pause_ms(30);
+		kill(pid, SIGKILL);
+		CHECK_EQ(end_child(pid), 126);
+		int fd = must_open("killed", O_CREAT | O_RDWR, 0644);
+		CHECK_EQ(ftruncate(fd, 3), 0);
+		CHECK_EQ(size_of(fd), 3);
+		CHECK_EQ(close(fd), 0);
+		CHECK_EQ(unlink("killed"), 0);
+	}
 }
 
 TEST(holes_are_made_and_found)

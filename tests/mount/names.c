@@ -245,6 +245,100 @@ TEST(times_to_the_nanosecond_or_left_alone)
 	CHECK_EQ(st.st_mtim.tv_nsec, 7);
 }
 
+static int64_t change_ns(const char *name)
+{
+	struct stat st;
+
+	CHECK_EQ(lstat(name, &st), 0);
+	return st.st_ctim.tv_sec * INT64_C(1000000000) + st.st_ctim.tv_nsec;
+}
+
+static int do_chmod(void)
+{
+	return chmod("changed", 0600);
+}
+
+static int do_link(void)
+{
+	return link("changed", "changed2");
+}
+
+static int do_unlink_other(void)
+{
+	return unlink("changed2");
+}
+
+static int do_rename_to_and_fro(void)
+{
+	return rename("changed", "changed3") || rename("changed3", "changed");
+}
+
+static int do_exchange(void)
+{
+	return renameat2(AT_FDCWD, "changed", AT_FDCWD, "neighbour", RENAME_EXCHANGE) ||
+	       renameat2(AT_FDCWD, "changed", AT_FDCWD, "neighbour", RENAME_EXCHANGE);
+}
+
+static int do_write(void)
+{
+	int fd = must_open("changed", O_WRONLY, 0);
+
+	return pwrite(fd, "x", 1, 0) != 1 || close(fd);
+}
+
+static int do_truncate(void)
+{
+	return truncate("changed", 100);
+}
+
+static int do_fallocate(void)
+{
+	int fd = must_open("changed", O_WRONLY, 0);
+
+	return fallocate(fd, 0, 0, 8192) || close(fd);
+}
+
+static int do_utimens(void)
+{
+	return utimensat(AT_FDCWD, "changed", NULL, 0);
+}
+
+/* However long the kernel may keep attributes: what changed a file shows at once. */
+TEST(every_change_moves_the_time_of_change)
+{
+	static int (*const changes[])(void) = {do_chmod, do_link, do_unlink_other,
+		do_rename_to_and_fro, do_exchange, do_write, do_truncate, do_fallocate, do_utimens};
+
+	close(must_open("changed", O_CREAT | O_RDWR, 0644));
+	close(must_open("neighbour", O_CREAT | O_RDWR, 0644));
+	for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
+		int64_t before = change_ns("changed");
+		pause_ms(15);
+		CHECK_EQ(changes[i](), 0);
+		if (!CHECK(change_ns("changed") > before))
+			printf("# change %zu\n", i);
+	}
+}
+
+/* Who has a directory open and reads it again from the start sees what is new. */
+TEST(a_directory_that_is_read_again_is_new)
+{
+	CHECK_EQ(mkdir("again", 0755), 0);
+	DIR *d = opendir("again");
+	struct dirent *entry;
+	int seen = 0;
+
+	while ((entry = readdir(d)))
+		seen++;
+	close(must_open("again/file", O_CREAT | O_RDWR, 0644));
+	CHECK_EQ(mkdir("again/dir", 0755), 0);
+	rewinddir(d);
+	while ((entry = readdir(d)))
+		seen++;
+	CHECK_EQ(seen, 2 + 4);
+	closedir(d);
+}
+
 TEST(attributes_beyond_the_common_ones)
 {
 	struct statx stx;

@@ -6,7 +6,7 @@
 #   LTP=DIR            where LTP is installed (testcases/bin and runtest in it); what is not there is left out
 #   LTP_LISTS=...      default "fs dio fcntl-locktests ltp-aiodio.part2 ltp-aiodio.part4 fs_perms_simple syscalls"
 #   LTP_ONLY=REGEX     only tests that begin so
-#   LTP_TIMEOUT=N      seconds for each (default 60)
+#   LTP_TIMEOUT=N      seconds for each (default 30)
 . "$TEST_LIB/functions.sh"
 . "$TEST_LIB/suite.sh"
 suite_given LTP testcases/bin "https://github.com/linux-test-project/ltp, installed there: ./configure --prefix=DIR; make install"
@@ -39,9 +39,13 @@ run()
 		command -v "$(sed 's/^export LTPROOT; *//' <<<"$command" | awk '{ print $1 }')" >/dev/null || continue
 		mkdir -m 1777 tmp
 		status=0
-		timeout -k 5 "${LTP_TIMEOUT:-60}" bash -c "cd tmp; $command" </dev/null >out 2>&1 || status=$?
+		timeout -k 5 "${LTP_TIMEOUT:-30}" bash -c "cd tmp; $command" </dev/null >out 2>&1 || status=$?
 		verdict="$(grep -c TPASS out) passed $(grep -c TFAIL out) failed $(grep -c TBROK out) broken $(grep -c TCONF out) cannot"
-		echo "$name $([ $status = 0 ] && echo ok || echo "status $status") $verdict"
+		case $status in
+		0) echo "$name ok $verdict" ;;
+		124) echo "$name timeout" ;;
+		*) echo "$name status $status, $verdict" ;;
+		esac
 		[ $status = 0 ] || sed "s/^/$name: /" out | tail -100 >&2
 		rm -rf tmp out
 	done < <(list)
