@@ -2,7 +2,9 @@
 #include "caller.h"
 
 #include <linux/capability.h>
+#include <pthread.h>
 #include <sched.h>
+#include <string.h>
 #include <sys/fsuid.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -16,6 +18,10 @@ static _Thread_local struct {
 	uid_t as_uid; /* as whom it works on files just now */
 	gid_t as_gid;
 } self;
+
+/* Of the process, as the first worker found them. */
+static struct __user_cap_data_struct first_caps[2];
+static pthread_once_t first_thread = PTHREAD_ONCE_INIT;
 
 static struct __user_cap_header_struct cap_header(void)
 {
@@ -31,17 +37,29 @@ static void set_effective(uint32_t add, uint32_t remove)
 	syscall(SYS_capset, &header, caps);
 }
 
-void caller_thread_init(void)
+static void first_caps_read(void)
 {
 	struct __user_cap_header_struct header = cap_header();
 
+	syscall(SYS_capget, &header, first_caps);
+}
+
+void caller_thread_init(void)
+{
 	/* A umask of this thread's own. */
 	unshare(CLONE_FS);
 	umask(0);
 	self.umask = 0;
 	self.uid = self.as_uid = geteuid();
 	self.gid = self.as_gid = getegid();
-	syscall(SYS_capget, &header, self.caps);
+	/* The thread that started this one may just have worked as somebody else: that is inherited. */
+	pthread_once(&first_thread, first_caps_read);
+	memcpy(self.caps, first_caps, sizeof(self.caps));
+	if (self.uid != 0)
+		return;
+	setfsgid(self.gid);
+	setfsuid(self.uid);
+	set_effective(0, 0);
 }
 
 /* Root becomes anyone, and needs no more than to enter every directory. */

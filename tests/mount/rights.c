@@ -3,9 +3,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -184,6 +186,43 @@ TEST(chown_to_nobody_is_a_change)
 	CHECK(after.st_ctim.tv_sec > before.st_ctim.tv_sec ||
 		after.st_ctim.tv_nsec > before.st_ctim.tv_nsec);
 	CHECK_EQ(in_child(chown_nothing, NULL), 0);
+}
+
+static int use_own_files(const void *arg)
+{
+	static const struct timespec times[2] = {{1, 0}, {2, 0}};
+	char name[32];
+
+	become_user(0);
+	snprintf(name, sizeof(name), "crowd/%d", getpid());
+	for (int i = 0; i < 100; i++) {
+		int fd = open(name, O_CREAT | O_WRONLY | O_TRUNC, 0644);
+		if (fd < 0)
+			return 1;
+		for (int j = 0; j < 4; j++)
+			if (write(fd, name, sizeof(name)) != (ssize_t)sizeof(name))
+				return 2;
+		if (close(fd) || chmod(name, 0600))
+			return 3;
+		if (utimensat(AT_FDCWD, name, times, 0) || setxattr(name, "user.x", "1", 1, 0))
+			return 4;
+	}
+	return 0;
+}
+
+/* More calls at once than there were threads to serve them: the new ones can do what the old can. */
+TEST(a_crowd_of_users_may_all_do_what_one_may)
+{
+	enum { CROWD = 24 };
+	pid_t pids[CROWD];
+
+	if (!root_only())
+		return;
+	make_dir("crowd", 0777, 0);
+	for (int i = 0; i < CROWD; i++)
+		pids[i] = start_child(use_own_files, NULL);
+	for (int i = 0; i < CROWD; i++)
+		CHECK_EQ(end_child(pids[i]), 0);
 }
 
 static int use_passed(const void *arg)
