@@ -284,38 +284,59 @@ TEST(names_must_agree)
 	audit_free(audit);
 }
 
-TEST(requests_of_io_uring_come_from_any_thread_before_or_after_their_record)
+static struct probe_record request(enum probe_kind kind, unsigned opcode, uint64_t offset)
 {
-	struct probe_record r = {
-		.kind = PROBE_URING,
+	return (struct probe_record){
+		.kind = (uint16_t)kind,
 		.tid = TID,
 		.tgid = TID,
-		.args = {IORING_OP_WRITE, 0, 7, 8192, 4096},
+		.args = {opcode, 0, 7, offset, 4096},
 		.enter_ns = ns(10),
 		.exit_ns = ns(20),
-		.result = 4096,
+		.result = kind == PROBE_URING ? 4096 : 0,
 		.file = {on_mount(5)},
 	};
-	size_t rule = (size_t)(audit_rule_of(&r) - audit_rules);
+}
+
+static uint64_t request_verdict(const struct probe_record *r, enum audit_verdict v)
+{
+	return audit_verdicts(audit, (size_t)(audit_rule_of(r) - audit_rules))[v];
+}
+
+TEST(requests_of_io_uring_come_from_any_thread_of_the_process)
+{
+	static const struct trace_thread stranger = {.tid = 901, .tgid = 901, .comm = "iou-wrk-9"};
+	struct probe_record r = request(PROBE_URING, IORING_OP_WRITE, 8192),
+			    other = request(PROBE_URING, IORING_OP_WRITE, 0);
 
 	begin();
 	open_handle();
 	put_event(&worker, data(OP_write, 8192, 4096, 4096), 11, 12);
-	audit_call(audit, &r);
-	CHECK_EQ(audit_verdicts(audit, rule)[AUDIT_TRACED], 1);
-	r.kind = PROBE_URING;
-	r.enter_ns = ns(30);
-	r.exit_ns = ns(31);
-	audit_call(audit, &r);
-	put_event(&worker, data(OP_write, 8192, 4096, 4096), 32, 33);
-	CHECK_EQ(audit_verdicts(audit, rule)[AUDIT_TRACED], 2);
-	put_event(&worker, data(OP_write, 8192, 4096, 4096), 41, 42);
-	r.args[3] = 0;
-	r.enter_ns = ns(40);
-	r.exit_ns = ns(43);
-	audit_call(audit, &r);
-	end(2);
-	CHECK_EQ(audit_rules[rule].name, "io_uring write");
+	put_call(r);
+	CHECK_EQ(audit_rule_of(&r)->name, "io_uring write");
+	CHECK_EQ(request_verdict(&r, AUDIT_TRACED), 1);
+	put_event(&worker, data(OP_write, 8192, 4096, 4096), 15, 16);
+	put_event(&stranger, data(OP_write, 0, 4096, 4096), 17, 18);
+	put_call(other);
+	end(3);
+}
+
+TEST(requests_of_io_submit_are_found_after_it_and_each_its_own)
+{
+	struct probe_record first = request(PROBE_AIO, 1, 8192), second = first;
+
+	begin();
+	open_handle();
+	second.enter_ns = ns(30);
+	second.exit_ns = ns(31);
+	put_call(first);
+	put_call(second);
+	put_event(&me, data(OP_write, 8192, 4096, 4096), 32, 33);
+	put_event(&me, data(OP_write, 8192, 4096, 4096), 21, 34);
+	audit_finish(audit);
+	CHECK_EQ(request_verdict(&first, AUDIT_TRACED), 2);
+	CHECK_EQ(audit_wrong(audit), 0);
+	audit_free(audit);
 }
 
 TEST(the_end_of_a_process_closes_its_files)

@@ -280,10 +280,13 @@ bool audit_is_request(const struct audit_rule *rule, const struct probe_record *
 
 	if (!audit_has(rule->events, e->op) || e->start_ns < r->enter_ns)
 		return false;
+	/* libaio's requests are sent by the caller, io_uring's by any thread of its process. */
+	if (r->kind == PROBE_AIO ? e->tid != r->tid : e->tgid && e->tgid != r->tgid)
+		return false;
 	if (!same_handle(handle, e) || !same_or_unknown(request_offset(rule, r), e->offset))
 		return false;
 	/* Of libaio's requests the result is not known. */
-	if (r->kind == PROBE_URING && r->result != e->result)
+	if (r->kind == PROBE_URING && (r->result != e->result || e->end_ns > r->exit_ns))
 		return false;
 	return same_or_unknown(size, e->size);
 }

@@ -11,6 +11,7 @@ struct audit_seen {
 	bool derived, joined;
 	bool used;                 /* it is the call that is being judged */
 	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC */
+	uint32_t tid, tgid;        /* 0 = the kernel, not known */
 	int64_t result;
 	uint64_t handle, offset, size, flags;
 	uint64_t name, name2; /* audit_name(); 0 = none */

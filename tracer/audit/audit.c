@@ -123,12 +123,12 @@ attr_printf(2, 3) static void wrong(struct audit *a, const char *fmt, ...)
 	vec_push(&a->cases, xstrdup(text));
 }
 
-static void wrong_event(struct audit *a, uint32_t tid, const struct audit_seen *e)
+static void wrong_event(struct audit *a, const struct audit_seen *e)
 {
 	wrong(a,
 		"%s by thread %" PRIu32 " at %.6f s in the trace (handle %" PRIu64 ", %" PRIu64
 		" bytes at %" PRIu64 ", result %" PRId64 "): no call made it",
-		op_name(e->op), tid, seconds(a, e->start_ns), e->handle, e->size, e->offset,
+		op_name(e->op), e->tid, seconds(a, e->start_ns), e->handle, e->size, e->offset,
 		e->result);
 }
 
@@ -154,12 +154,11 @@ static void count_verdict(struct audit *a, const struct audit_window *w, enum au
 		wrong_call(a, w, verdict);
 }
 
-static void count_fate(
-	struct audit *a, const struct audit_seen *e, uint32_t tid, enum audit_fate fate)
+static void count_fate(struct audit *a, const struct audit_seen *e, enum audit_fate fate)
 {
 	a->fates[e->op][fate]++;
 	if (fate == AUDIT_STRAY)
-		wrong_event(a, tid, e);
+		wrong_event(a, e);
 }
 
 /* --- handles --- */
@@ -218,21 +217,23 @@ static bool fits(const struct audit *a, const struct request *q, const struct au
 	return audit_is_request(&audit_rules[q->rule], &q->r, handle_of(a, &q->r.file[0]), e);
 }
 
+/* Of those that fit, the last that was made before the event: the others may fit earlier events. */
 static bool is_waited_for(struct audit *a, const struct audit_seen *e)
 {
-	for (size_t i = 0; i < a->requests.count; i++) {
-		struct request *q = &a->requests.at[i];
-		if (!fits(a, q, e))
-			continue;
-		done_request(a, q, e);
-		*q = a->requests.at[--a->requests.count];
-		return true;
-	}
-	return false;
+	struct request *best = NULL;
+
+	vec_each (q, &a->requests)
+		if (fits(a, q, e) && (!best || q->r.enter_ns > best->r.enter_ns))
+			best = q;
+	if (!best)
+		return false;
+	done_request(a, best, e);
+	*best = a->requests.at[--a->requests.count];
+	return true;
 }
 
 /* An event that belongs to no call of its thread. */
-static void without_call(struct audit *a, const struct audit_seen *e, uint32_t tid)
+static void without_call(struct audit *a, const struct audit_seen *e)
 {
 	bool may_be_request = e->op == OP_read || e->op == OP_write || e->op == OP_fsync ||
 	                      e->op == OP_fdatasync || e->op == OP_fsyncdir ||
@@ -243,7 +244,7 @@ static void without_call(struct audit *a, const struct audit_seen *e, uint32_t t
 	if (may_be_request && is_waited_for(a, e))
 		return;
 	if (!may_be_request || a->pool.count == MAX_POOL)
-		count_fate(a, e, tid, AUDIT_STRAY);
+		count_fate(a, e, AUDIT_STRAY);
 	else
 		vec_push(&a->pool, *e);
 }
@@ -255,16 +256,16 @@ static void take_request(struct audit *a, const struct probe_record *r)
 	if (!rule)
 		return;
 	struct request q = {*r, (size_t)(rule - audit_rules)};
-	for (size_t i = 0; i < a->pool.count; i++) {
-		if (!fits(a, &q, &a->pool.at[i]))
-			continue;
-		done_request(a, &q, &a->pool.at[i]);
-		memmove(&a->pool.at[i], &a->pool.at[i + 1],
-			(a->pool.count - i - 1) * sizeof(*a->pool.at));
-		a->pool.count--;
-		return;
+	struct audit_seen *first = NULL;
+	vec_each (e, &a->pool)
+		if (fits(a, &q, e) && (!first || e->start_ns < first->start_ns))
+			first = e;
+	if (first) {
+		done_request(a, &q, first);
+		*first = a->pool.at[--a->pool.count];
+	} else {
+		vec_push(&a->requests, q);
 	}
-	vec_push(&a->requests, q);
 }
 
 /* Without an event to the end. */
@@ -293,12 +294,13 @@ static void outside(struct audit *a, struct thread *t, const struct audit_seen *
 	if (e->derived)
 		return;
 	if (t->ended_ns && e->start_ns >= t->ended_ns && ends_descriptor(e->op))
-		count_fate(a, e, t->tid, AUDIT_ENDED);
+		count_fate(a, e, AUDIT_ENDED);
 	else
-		without_call(a, e, t->tid);
+		without_call(a, e);
 }
 
-static struct audit_seen seen_of(const struct audit *a, const struct event *ev)
+static struct audit_seen seen_of(
+	const struct audit *a, const struct event *ev, const struct trace_thread *thread)
 {
 	return (struct audit_seen){
 		.op = ev->op,
@@ -306,6 +308,8 @@ static struct audit_seen seen_of(const struct audit *a, const struct event *ev)
 		.joined = ev->event_flags & EVENT_JOINED,
 		.start_ns = a->options.epoch_ns + ev->start_ns,
 		.end_ns = audit_event_end_ns(a, ev),
+		.tid = thread ? thread->tid : 0,
+		.tgid = thread ? thread->tgid : 0,
 		.result = ev->result,
 		.handle = ev->handle,
 		.offset = ev->offset,
@@ -323,13 +327,13 @@ static bool is_worker(const struct trace_thread *thread)
 }
 
 /* Sent when nobody has the file open any more, by whoever is at hand. */
-static void release(struct audit *a, const struct audit_seen *e, uint32_t tid)
+static void release(struct audit *a, const struct audit_seen *e)
 {
 	bool was_open = map_get(&a->handles, e->handle, 0);
 
 	if (was_open)
 		forget(a, e->handle);
-	count_fate(a, e, tid, was_open ? AUDIT_RELEASED : AUDIT_STRAY);
+	count_fate(a, e, was_open ? AUDIT_RELEASED : AUDIT_STRAY);
 }
 
 /* A thread that only reads and writes mapped memory makes no call for a long time. */
@@ -352,21 +356,20 @@ static void enqueue(struct thread *t, const struct audit_seen *e)
 
 void audit_event(struct audit *a, const struct event *ev, const struct trace_thread *thread)
 {
-	struct audit_seen e = seen_of(a, ev);
-	uint32_t tid = thread ? thread->tid : 0;
+	struct audit_seen e = seen_of(a, ev, thread);
 
 	follow_handles(a, ev);
 	if (e.derived)
 		a->fates[e.op][AUDIT_DERIVED]++;
 	if (is_release(e.op)) {
-		release(a, &e, tid);
+		release(a, &e);
 		return;
 	}
 	if (!thread || is_worker(thread)) {
-		without_call(a, &e, tid);
+		without_call(a, &e);
 		return;
 	}
-	struct thread *t = thread_of(a, tid);
+	struct thread *t = thread_of(a, e.tid);
 	if (t->ended_ns && e.start_ns >= t->ended_ns)
 		outside(a, t, &e);
 	else
@@ -417,9 +420,9 @@ static void settle_window(struct audit *a, const struct audit_window *w)
 		if (e->derived)
 			continue;
 		if (e->used || audit_has(w->rule->on_the_way, e->op))
-			count_fate(a, e, w->r->tid, AUDIT_CALLED);
+			count_fate(a, e, AUDIT_CALLED);
 		else
-			without_call(a, e, w->r->tid);
+			without_call(a, e);
 	}
 }
 
@@ -528,7 +531,7 @@ static void settle_thread(struct audit *a, struct thread *t)
 {
 	for (size_t i = 0; i < t->events.count && !t->watched; i++)
 		if (!t->events.at[i].derived)
-			count_fate(a, &t->events.at[i], t->tid,
+			count_fate(a, &t->events.at[i],
 				a->options.others ? AUDIT_OTHERS : AUDIT_STRAY);
 	if (t->watched)
 		flush_thread(a, t);
@@ -554,7 +557,7 @@ void audit_finish(struct audit *a)
 	vec_each (t, &a->threads)
 		settle_thread(a, t);
 	vec_each (e, &a->pool)
-		count_fate(a, e, 0, AUDIT_STRAY);
+		count_fate(a, e, AUDIT_STRAY);
 	vec_each (q, &a->requests)
 		settle_request(a, q);
 	a->pool.count = a->requests.count = 0;
