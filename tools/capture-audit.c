@@ -106,6 +106,7 @@ static const struct {
 
 static const char *const fates[AUDIT_FATES] = {
 	[AUDIT_CALLED] = "called",
+	[AUDIT_BESIDE] = "beside",
 	[AUDIT_REQUESTED] = "requested",
 	[AUDIT_RELEASED] = "released",
 	[AUDIT_ENDED] = "process_ended",

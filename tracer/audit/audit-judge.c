@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <xxhash.h>
 
 #include "probe.h"
@@ -26,11 +28,19 @@ static uint64_t call_size(const struct audit_window *w)
 	return at < 0 ? UNKNOWN : min_u64(w->r->args[at], MAX_TRANSFER);
 }
 
+/* Only the trace knows where it went. */
+static bool appends(const struct probe_record *r)
+{
+	bool takes_flags = r->kind != PROBE_CALL || r->nr == SYS_pwritev2;
+
+	return (r->file[0].flags & O_APPEND) || (takes_flags && (r->args[5] & RWF_APPEND));
+}
+
 static uint64_t request_offset(const struct audit_rule *rule, const struct probe_record *r)
 {
 	int at = rule->offset;
 
-	if (r->file[0].flags & O_APPEND)
+	if (appends(r))
 		return UNKNOWN;
 	if (at >= 0 && r->args[at] != UNKNOWN)
 		return r->args[at];
@@ -215,7 +225,6 @@ static bool is_whole(const struct audit_window *w, const struct audit_seen *e, u
 
 static struct audit_seen *find_whole(struct audit_window *w)
 {
-	/* With O_APPEND, or RWF_APPEND, only the trace knows where it went. */
 	uint64_t offset = request_offset(w->rule, w->r);
 
 	for (size_t i = 0; i < w->count; i++)
@@ -273,22 +282,42 @@ static enum audit_verdict judge_move(struct audit_window *w)
 	return n > 1 ? AUDIT_PIECES : AUDIT_TRACED;
 }
 
+bool audit_is_meanwhile(uint64_t ops, const struct probe_record *r, const struct audit_seen *e)
+{
+	if (!audit_has(ops, e->op) || e->start_ns < r->enter_ns)
+		return false;
+	/* libaio's requests are sent by the caller and end any time later. */
+	if (r->kind == PROBE_AIO)
+		return e->tid == r->tid;
+	return (!e->tgid || e->tgid == r->tgid) && e->end_ns <= r->exit_ns;
+}
+
 bool audit_is_request(const struct audit_rule *rule, const struct probe_record *r, uint64_t handle,
 	const struct audit_seen *e)
 {
 	uint64_t size = rule->size < 0 ? UNKNOWN : r->args[rule->size];
 
-	if (!audit_has(rule->events, e->op) || e->start_ns < r->enter_ns)
-		return false;
-	/* libaio's requests are sent by the caller, io_uring's by any thread of its process. */
-	if (r->kind == PROBE_AIO ? e->tid != r->tid : e->tgid && e->tgid != r->tgid)
-		return false;
-	if (!same_handle(handle, e) || !same_or_unknown(request_offset(rule, r), e->offset))
+	if (!audit_is_meanwhile(rule->events, r, e) || !same_handle(handle, e) ||
+		!same_or_unknown(request_offset(rule, r), e->offset))
 		return false;
 	/* Of libaio's requests the result is not known. */
-	if (r->kind == PROBE_URING && (r->result != e->result || e->end_ns > r->exit_ns))
-		return false;
-	return same_or_unknown(size, e->size);
+	return (r->kind != PROBE_URING || r->result == e->result) && same_or_unknown(size, e->size);
+}
+
+bool audit_is_piece(const struct audit_rule *rule, const struct probe_record *r, uint64_t handle,
+	uint64_t done, const struct audit_seen *e)
+{
+	uint64_t offset = request_offset(rule, r);
+
+	return audit_is_meanwhile(rule->events, r, e) && same_handle(handle, e) && e->result > 0 &&
+	       offset != UNKNOWN && e->offset == offset + done;
+}
+
+uint64_t audit_request_bytes(const struct audit_rule *rule, const struct probe_record *r)
+{
+	if (r->kind == PROBE_URING)
+		return r->result > 0 ? (uint64_t)r->result : 0;
+	return rule->size < 0 ? 0 : r->args[rule->size];
 }
 
 /* --- the others --- */
@@ -325,7 +354,7 @@ static bool has_names(const struct audit_seen *e, const struct probe_record *r)
 static enum audit_verdict judge_change(struct audit_window *w)
 {
 	enum audit_verdict verdict =
-		judge_exact(w, requests_known(w) && !requests(w) ? AUDIT_NOTHING : AUDIT_MISSING);
+		judge_exact(w, requests_known(w) ? AUDIT_NOTHING : AUDIT_MISSING);
 
 	for (size_t i = 0; i < w->count && verdict == AUDIT_TRACED; i++)
 		if (w->events[i].used && w->events[i].op != OP_lookup && w->rule->on_the_way &&
@@ -430,6 +459,7 @@ enum audit_verdict audit_judge(struct audit_window *w)
 	case AUDIT_SUBMIT:
 	case AUDIT_HIDDEN:
 	case AUDIT_ASYNC:
+	case AUDIT_NAMED:
 		break;
 	}
 	return AUDIT_UNSEEN;

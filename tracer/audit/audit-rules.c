@@ -12,15 +12,16 @@
 #define AIOS_AT  (RINGS_AT + 128)
 #define AIOS     16
 
-#define E(op) (UINT64_C(1) << OP_##op)
-#define OPENS (E(open) | E(create) | E(tmpfile) | E(opendir))
-#define WALK  (E(lookup) | E(getattr) | E(readlink) | E(access) | E(getxattr))
-#define ENDS  (E(flush) | E(setlk) | E(flock) | E(release) | E(releasedir))
-#define NONE  0
-#define NO    AUDIT_NO
-#define VEC   AUDIT_VEC
-#define POS   AUDIT_POS
-#define RULES (AIOS_AT + AIOS)
+#define E(op)  (UINT64_C(1) << OP_##op)
+#define OPENS  (E(open) | E(create) | E(tmpfile) | E(opendir))
+#define WALK   (E(lookup) | E(getattr) | E(readlink) | E(access) | E(getxattr))
+#define RIGHTS E(getattr)
+#define ENDS   (E(flush) | E(setlk) | E(flock) | E(release) | E(releasedir))
+#define NONE   0
+#define NO     AUDIT_NO
+#define VEC    AUDIT_VEC
+#define POS    AUDIT_POS
+#define RULES  (AIOS_AT + AIOS)
 
 _Static_assert(OP_LIMIT <= 64, "sets of operations are 64 bits");
 
@@ -30,12 +31,15 @@ const struct audit_rule audit_rules[RULES] = {
 #define RING(opcode, name, events, size, offset)                                                   \
 	[RINGS_AT + IORING_OP_##opcode] = {                                                        \
 		"io_uring " name, AUDIT_ASYNC, (events), NONE, (size), (offset)},
+#define NAMED(opcode, name, events, way)                                                           \
+	[RINGS_AT + IORING_OP_##opcode] = {"io_uring " name, AUDIT_NAMED, (events), (way), NO, NO},
 #define AIO(command, name, events, size, offset)                                                   \
 	[AIOS_AT + IOCB_CMD_##command] = {                                                         \
 		"io_submit " name, AUDIT_ASYNC, (events), NONE, (size), (offset)},
 #include "audit-rules.def"
 #undef RULE
 #undef RING
+#undef NAMED
 #undef AIO
 };
 

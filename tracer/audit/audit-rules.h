@@ -18,6 +18,7 @@ enum audit_kind {
 	AUDIT_FCNTL,  /* AUDIT_CHANGE if it is about record locks, else AUDIT_HIDDEN */
 	AUDIT_HIDDEN, /* the kernel does it alone */
 	AUDIT_ASYNC,  /* a request: one event, by any thread */
+	AUDIT_NAMED,  /* a request whose file is not known: the events of its kind while it lasts */
 };
 
 /* Where a number is among the arguments, when it is no argument. */

@@ -27,9 +27,10 @@
 #include "vec.h"
 #include "writer.h"
 
-#define MAX_CASES 100
-#define MAX_QUEUE 4096 /* beyond it, the kernel's own are dropped */
-#define MAX_POOL  4096 /* more events than any program has requests under way */
+#define MAX_CASES     100
+#define MAX_QUEUE     4096 /* beyond it, the kernel's own are dropped */
+#define MANY_REQUESTS 1024
+#define MAX_POOL      4096 /* more events than any program has requests under way */
 
 struct thread {
 	uint32_t tid;
@@ -38,10 +39,11 @@ struct thread {
 	VEC(struct audit_seen) events;
 };
 
-/* A request that has no event yet. */
+/* A request that has no event yet; one by name is kept for what else the kernel asks for it. */
 struct request {
 	struct probe_record r;
 	size_t rule;
+	bool done;
 };
 
 struct audit {
@@ -205,16 +207,33 @@ static void follow_handles(struct audit *a, const struct event *ev)
 
 /* --- requests of io_uring and io_submit --- */
 
-static void done_request(struct audit *a, const struct request *q, const struct audit_seen *e)
+static const struct audit_rule *rule_of(const struct request *q)
 {
-	learn(a, &q->r.file[0], e->handle);
-	a->verdicts[q->rule][e->joined ? AUDIT_MERGED : AUDIT_TRACED]++;
-	a->fates[e->op][AUDIT_REQUESTED]++;
+	return &audit_rules[q->rule];
 }
 
 static bool fits(const struct audit *a, const struct request *q, const struct audit_seen *e)
 {
-	return audit_is_request(&audit_rules[q->rule], &q->r, handle_of(a, &q->r.file[0]), e);
+	const struct audit_rule *rule = rule_of(q);
+
+	if (rule->kind == AUDIT_NAMED)
+		return audit_is_meanwhile(
+			rule->on_the_way | (q->done ? 0 : rule->events), &q->r, e);
+	return audit_is_request(rule, &q->r, handle_of(a, &q->r.file[0]), e);
+}
+
+/* True if that was all of the request. */
+static bool done_request(struct audit *a, struct request *q, const struct audit_seen *e)
+{
+	if (!audit_has(rule_of(q)->events, e->op)) {
+		a->fates[e->op][AUDIT_BESIDE]++;
+		return false;
+	}
+	a->fates[e->op][AUDIT_REQUESTED]++;
+	learn(a, &q->r.file[0], e->handle);
+	a->verdicts[q->rule][e->joined ? AUDIT_MERGED : AUDIT_TRACED]++;
+	q->done = true;
+	return rule_of(q)->kind != AUDIT_NAMED;
 }
 
 /* Of those that fit, the last that was made before the event: the others may fit earlier events. */
@@ -227,57 +246,112 @@ static bool is_waited_for(struct audit *a, const struct audit_seen *e)
 			best = q;
 	if (!best)
 		return false;
-	done_request(a, best, e);
-	*best = a->requests.at[--a->requests.count];
+	if (done_request(a, best, e))
+		*best = a->requests.at[--a->requests.count];
+	return true;
+}
+
+static struct audit_seen *find_piece(struct audit *a, const struct request *q, uint64_t done)
+{
+	vec_each (e, &a->pool)
+		if (audit_is_piece(rule_of(q), &q->r, handle_of(a, &q->r.file[0]), done, e))
+			return e;
+	return NULL;
+}
+
+/* Large transfers by a thread of io_uring arrive in pieces that nobody could put together. */
+static bool take_pieces(struct audit *a, const struct request *q)
+{
+	uint64_t bytes = audit_request_bytes(rule_of(q), &q->r), done = 0;
+	const struct audit_seen *e;
+
+	while (done < bytes && (e = find_piece(a, q, done)))
+		done += (uint64_t)e->result;
+	if (!bytes || done != bytes)
+		return false;
+	for (done = 0; done < bytes;) {
+		struct audit_seen *piece = find_piece(a, q, done);
+		done += (uint64_t)piece->result;
+		a->fates[piece->op][AUDIT_REQUESTED]++;
+		*piece = a->pool.at[--a->pool.count];
+	}
+	a->verdicts[q->rule][AUDIT_PIECES]++;
 	return true;
 }
 
 /* An event that belongs to no call of its thread. */
 static void without_call(struct audit *a, const struct audit_seen *e)
 {
-	bool may_be_request = e->op == OP_read || e->op == OP_write || e->op == OP_fsync ||
-	                      e->op == OP_fdatasync || e->op == OP_fsyncdir ||
-	                      e->op == OP_fallocate;
-
-	if (e->derived)
-		return; /* was counted when it came */
-	if (may_be_request && is_waited_for(a, e))
-		return;
-	if (!may_be_request || a->pool.count == MAX_POOL)
+	if (e->derived || is_waited_for(a, e))
+		return; /* derived ones were counted when they came */
+	if (a->pool.count == MAX_POOL) {
 		count_fate(a, e, AUDIT_STRAY);
-	else
-		vec_push(&a->pool, *e);
+		return;
+	}
+	vec_push(&a->pool, *e);
+	vec_each (q, &a->requests)
+		if (take_pieces(a, q)) {
+			*q = a->requests.at[--a->requests.count];
+			return;
+		}
+}
+
+/* The first event of the pool that fits; NULL if none does. */
+static struct audit_seen *find_event(struct audit *a, const struct request *q)
+{
+	struct audit_seen *first = NULL;
+
+	vec_each (e, &a->pool)
+		if (fits(a, q, e) && (!first || e->start_ns < first->start_ns))
+			first = e;
+	return first;
+}
+
+/* Requests by name may be about other file systems: nobody waits for them for ever. */
+static void drop_named(struct audit *a, uint64_t now_ns)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < a->requests.count; i++) {
+		const struct request *q = &a->requests.at[i];
+		if (rule_of(q)->kind != AUDIT_NAMED || q->r.exit_ns + NSEC_PER_SEC > now_ns)
+			a->requests.at[kept++] = *q;
+	}
+	a->requests.count = kept;
 }
 
 static void take_request(struct audit *a, const struct probe_record *r)
 {
 	const struct audit_rule *rule = audit_rule_of(r);
+	struct audit_seen *e;
 
 	if (!rule)
 		return;
-	struct request q = {*r, (size_t)(rule - audit_rules)};
-	struct audit_seen *first = NULL;
-	vec_each (e, &a->pool)
-		if (fits(a, &q, e) && (!first || e->start_ns < first->start_ns))
-			first = e;
-	if (first) {
-		done_request(a, &q, first);
-		*first = a->pool.at[--a->pool.count];
-	} else {
-		vec_push(&a->requests, q);
+	struct request q = {*r, (size_t)(rule - audit_rules), false};
+	for (bool done = false; (e = find_event(a, &q));) {
+		done = done_request(a, &q, e);
+		*e = a->pool.at[--a->pool.count];
+		if (done)
+			return;
 	}
+	if (take_pieces(a, &q))
+		return;
+	if (a->requests.count >= MANY_REQUESTS)
+		drop_named(a, r->exit_ns);
+	vec_push(&a->requests, q);
 }
 
 /* Without an event to the end. */
 static void settle_request(struct audit *a, const struct request *q)
 {
-	const struct audit_rule *rule = &audit_rules[q->rule];
+	const struct audit_rule *rule = rule_of(q);
 	bool empty = rule->size >= 0 && !q->r.args[rule->size];
 	enum audit_verdict verdict = empty                                         ? AUDIT_NOTHING
 	                             : q->r.kind == PROBE_URING && q->r.result < 0 ? AUDIT_REFUSED
 	                                                                           : AUDIT_MISSING;
 
-	count_verdict(a, &(struct audit_window){.rule = rule, .r = &q->r}, verdict);
+	if (rule->kind != AUDIT_NAMED)
+		count_verdict(a, &(struct audit_window){.rule = rule, .r = &q->r}, verdict);
 }
 
 /* --- events --- */
@@ -299,6 +373,12 @@ static void outside(struct audit *a, struct thread *t, const struct audit_seen *
 		without_call(a, e);
 }
 
+/* Threads of the kernel that carry out requests for a process. */
+static bool is_worker(const struct trace_thread *thread)
+{
+	return thread && !strncmp(thread->comm, "iou-", 4);
+}
+
 static struct audit_seen seen_of(
 	const struct audit *a, const struct event *ev, const struct trace_thread *thread)
 {
@@ -306,6 +386,7 @@ static struct audit_seen seen_of(
 		.op = ev->op,
 		.derived = ev->event_flags & EVENT_DERIVED,
 		.joined = ev->event_flags & EVENT_JOINED,
+		.by_worker = is_worker(thread),
 		.start_ns = a->options.epoch_ns + ev->start_ns,
 		.end_ns = audit_event_end_ns(a, ev),
 		.tid = thread ? thread->tid : 0,
@@ -318,12 +399,6 @@ static struct audit_seen seen_of(
 		.name = audit_name(ev->name.data, ev->name.size),
 		.name2 = audit_name(ev->name2.data, ev->name2.size),
 	};
-}
-
-/* Threads of the kernel that carry out requests for a process. */
-static bool is_worker(const struct trace_thread *thread)
-{
-	return !strncmp(thread->comm, "iou-", 4);
 }
 
 /* Sent when nobody has the file open any more, by whoever is at hand. */
@@ -365,7 +440,7 @@ void audit_event(struct audit *a, const struct event *ev, const struct trace_thr
 		release(a, &e);
 		return;
 	}
-	if (!thread || is_worker(thread)) {
+	if (!thread || e.by_worker) {
 		without_call(a, &e);
 		return;
 	}
@@ -420,7 +495,7 @@ static void settle_window(struct audit *a, const struct audit_window *w)
 		if (e->derived)
 			continue;
 		if (e->used || audit_has(w->rule->on_the_way, e->op))
-			count_fate(a, e, AUDIT_CALLED);
+			count_fate(a, e, e->used ? AUDIT_CALLED : AUDIT_BESIDE);
 		else
 			without_call(a, e);
 	}
@@ -497,6 +572,9 @@ void audit_call(struct audit *a, const struct probe_record *r)
 		flush_thread(a, t);
 		break;
 	case PROBE_EXEC:
+		/* A thread that is not the first takes over the number of the process. */
+		t->ended_ns = 0;
+		break;
 	case PROBE_KINDS:
 		break;
 	}
@@ -556,8 +634,10 @@ void audit_finish(struct audit *a)
 {
 	vec_each (t, &a->threads)
 		settle_thread(a, t);
+	/* The thread that polls for io_uring may be the last that has a descriptor. */
 	vec_each (e, &a->pool)
-		count_fate(a, e, AUDIT_STRAY);
+		count_fate(
+			a, e, e->by_worker && ends_descriptor(e->op) ? AUDIT_ENDED : AUDIT_STRAY);
 	vec_each (q, &a->requests)
 		settle_request(a, q);
 	a->pool.count = a->requests.count = 0;
@@ -606,6 +686,7 @@ const char *audit_fate_text(enum audit_fate fate)
 {
 	static const char *const texts[AUDIT_FATES] = {
 		[AUDIT_CALLED] = "called",
+		[AUDIT_BESIDE] = "beside a call",
 		[AUDIT_REQUESTED] = "io_uring and io_submit",
 		[AUDIT_RELEASED] = "last close",
 		[AUDIT_ENDED] = "end of a process",

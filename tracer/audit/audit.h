@@ -42,7 +42,8 @@ enum audit_verdict {
 
 /* What an event was. */
 enum audit_fate {
-	AUDIT_CALLED,    /* a call, or a part of one */
+	AUDIT_CALLED,    /* a call, or a piece of one */
+	AUDIT_BESIDE,    /* on the way of a call, or what its close ended: not the call itself */
 	AUDIT_REQUESTED, /* a request of io_uring or io_submit */
 	AUDIT_RELEASED,  /* the last close of a handle that was open */
 	AUDIT_ENDED,     /* a process ended, and its descriptors and locks with it */

@@ -108,6 +108,7 @@ static void choose_programs(struct record_object *object, unsigned set)
 
 	btf__free(types);
 	object->bss->counts_requests = has;
+	object->bss->names_requested = set & PROBE_AUDIT;
 	bpf_program__set_autoload(object->progs.on_fuse_request, has);
 }
 

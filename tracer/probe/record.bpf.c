@@ -43,6 +43,7 @@ const volatile struct probe_call calls[PROBE_CALLS]; /* those not wanted have no
 const volatile char prefix[PREFIX_MAX];              /* of absolute paths; without a last '/' */
 const volatile __u32 prefix_size;
 
+bool names_requested; /* report requests of io_uring that have no file, too */
 bool counts_requests; /* the kernel tells of requests to FUSE */
 __u32 device;         /* whose files are reported; 0 = any */
 __u32 asker;          /* this thread wants to know ... */
@@ -669,6 +670,14 @@ static __always_inline void look_at_request(struct io_kiocb *req, struct probe_r
 	}
 }
 
+/* OPENAT, CLOSE, STATX, OPENAT2, RENAMEAT to LINKAT, the extended attributes: by names, which are gone
+ * when it is known that they were done. */
+static __always_inline bool is_by_name(__u8 opcode)
+{
+	return opcode == 18 || opcode == 19 || opcode == 21 || opcode == 28 ||
+	       (opcode >= 35 && opcode <= 39) || (opcode >= 41 && opcode <= 44);
+}
+
 SEC("tp_btf/io_uring_submit_req")
 int BPF_PROG(on_uring_submit, struct io_kiocb *req)
 {
@@ -702,7 +711,8 @@ int BPF_PROG(on_uring_complete, struct io_ring_ctx *ring_ctx, void *request)
 
 	if (!s)
 		return 0;
-	if (look_at_file(BPF_CORE_READ(req, file), &file)) {
+	if (look_at_file(BPF_CORE_READ(req, file), &file) ||
+		(names_requested && is_by_name(s->args[0]))) {
 		struct probe_record *r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
 		if (r) {
 			*r = *s;
