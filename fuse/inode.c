@@ -545,6 +545,11 @@ bool inode_has_set_id(const struct inode *i)
 	return i->mode & (S_ISUID | S_ISGID);
 }
 
+bool inode_is_dir(const struct inode *i)
+{
+	return S_ISDIR(i->mode);
+}
+
 void inode_changed(struct inode *dir)
 {
 	dir->changed = true;

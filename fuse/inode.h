@@ -84,6 +84,7 @@ void inode_unpin(struct inode_pin *pin);
 /* Permission bits as last seen: does a write have set-id bits to clear? */
 void inode_saw_mode(struct inode *i, mode_t mode);
 bool inode_has_set_id(const struct inode *i);
+bool inode_is_dir(const struct inode *i);
 
 /* A directory's entries changed: the kernel asks for its attributes anew before it looks there. */
 void inode_changed(struct inode *dir);

@@ -36,7 +36,10 @@ static void reply_statx(struct scope *rec, int fd)
 	kernel_reply_statx(rec->req, &stx, rec->worker->capture->timeout);
 }
 
-/* To check permissions in a directory that changed, the kernel asks by itself. */
+/*
+ * To check permissions in a directory whose attributes it does not know, or no longer, the kernel
+ * asks by itself, several times if threads meet in one that changed.
+ */
 static bool is_kernels_getattr(struct capture *c, struct inode *dir, uint32_t tid)
 {
 	char name[NAME_MAX + 1];
@@ -53,7 +56,8 @@ void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 
 	RECORD(rec, req, getattr);
 	set_file(&rec, i, handle_if_given(fi));
-	if (inode_take_changed(i) && rec.on && is_kernels_getattr(c, i, rec.tid))
+	bool changed = inode_take_changed(i);
+	if ((changed || inode_is_dir(i)) && rec.on && is_kernels_getattr(c, i, rec.tid))
 		scope_derived(&rec);
 	auto_pin struct inode_pin pin = inode_pin(c->inodes, i);
 	if (kernel_call()->is_statx) {

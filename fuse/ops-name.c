@@ -82,6 +82,8 @@ void op_readlink(fuse_req_t req, fuse_ino_t ino)
 
 	RECORD(rec, req, readlink);
 	rec.ev.file = inode_id(i);
+	if (rec.on && !tasks_call_reads_link(c->tasks, rec.tid))
+		scope_derived(&rec); /* a path leads through it */
 	auto_pin struct inode_pin pin = inode_pin(c->inodes, i);
 	ssize_t n = pin.fd < 0 ? pin.fd : lower_readlink(pin.fd, target, sizeof(target) - 1);
 	if (n < 0) {

@@ -378,3 +378,16 @@ bool tasks_call_stats(struct tasks *c, uint32_t tid, const char *name)
 	const char *last = last_component(tid, call.args[at], path);
 	return !*last || !strcmp(last, name) || !strcmp(last, ".") || !strcmp(last, "..");
 }
+
+bool tasks_call_reads_link(struct tasks *c, uint32_t tid)
+{
+	struct call call;
+
+	if (!read_call(c, tid, &call))
+		return true;
+#ifdef SYS_readlink
+	if (call.number == SYS_readlink)
+		return true;
+#endif
+	return call.number == SYS_readlinkat;
+}

@@ -28,6 +28,8 @@ struct task tasks_look(struct tasks *c, uint32_t tid, uint32_t uid, uint32_t gid
 
 /* Bytes that a read or write asks for, all of it: large ones come in pieces. */
 uint64_t tasks_call_size(struct tasks *c, uint32_t tid);
+/* Does it read a symbolic link, and not follow one? True also when it is not known. */
+bool tasks_call_reads_link(struct tasks *c, uint32_t tid);
 /* Does it ask for the attributes of a file of this name (and not of another one on the way)? */
 bool tasks_call_stats(struct tasks *c, uint32_t tid, const char *name);
 
