@@ -24,6 +24,7 @@
 #define FORMAT_NAME    "fsreel_results"
 #define FORMAT_VERSION 1
 #define FILE_LIMIT     (64 << 20) /* bytes; a parsed file takes up to 30 times as much memory */
+#define STEPS_LIMIT    1000       /* of a run: each is looked up by its name */
 #define NUMBER_LIMIT   (INT64_C(1) << 60)
 
 enum field_kind {
@@ -44,6 +45,7 @@ struct field {
 	size_t at, size;
 	const struct field *inner; /* ends with a NULL name */
 	const char *const *choices;
+	size_t most; /* elements of a list; 0 = any number */
 };
 
 /* The untyped view of a VEC(); copied in and out, never aliased. */
@@ -70,6 +72,11 @@ struct list {
 	{                                                                                          \
 		name, FIELD_LIST, false, offsetof(type, member), sizeof(*((type *)0)->member.at),  \
 			rows                                                                       \
+	}
+#define SHORT_LIST_AS(name, type, member, rows, limit)                                             \
+	{                                                                                          \
+		name, FIELD_LIST, false, offsetof(type, member), sizeof(*((type *)0)->member.at),  \
+			rows, .most = limit                                                        \
 	}
 #define KIND(type)                                                                                 \
 	{                                                                                          \
@@ -163,7 +170,7 @@ static const struct field run_fields[] = {
 	{"metric", FIELD_OBJECT, false, 0, .inner = metric_fields},
 	{"device", FIELD_OBJECT, false, offsetof(struct result_run, device),
 		.inner = device_fields},
-	LIST_AS("steps", struct result_run, steps, step_fields),
+	SHORT_LIST_AS("steps", struct result_run, steps, step_fields, STEPS_LIMIT),
 	LIST_AS("classes", struct result_run, classes, class_fields),
 	LIST_AS("calibration", struct result_run, calibration, calibration_fields),
 	LIST_AS("divergence", struct result_run, divergence, divergence_fields),
@@ -424,6 +431,8 @@ static int read_list(const struct field *f, const json_t *from, void *into, cons
 	if (!json_is_array(from))
 		return refuse(at, err, "not an array");
 	size_t count = json_array_size(from);
+	if (f->most && count > f->most)
+		return refuse(at, err, "too many elements");
 	for (size_t i = 0; i < count && !r; i++) {
 		struct place element = {at, NULL, i};
 		if (list.count == list.capacity)

@@ -74,6 +74,16 @@ bool results_conflict(const struct results *r, struct result_conflict *ret)
 	return false;
 }
 
+bool results_wrong(const struct results *r)
+{
+	struct result_conflict conflict;
+
+	vec_each (run, &r->runs)
+		if (run->failure || run->divergences)
+			return true;
+	return results_conflict(r, &conflict);
+}
+
 void results_free(struct results *r)
 {
 	if (!r)

@@ -128,6 +128,8 @@ struct result_conflict {
 	const struct result_step *step; /* of b */
 };
 bool results_conflict(const struct results *r, struct result_conflict *ret);
+/* Did a run fail, a replay diverge, or a step yield different things? */
+bool results_wrong(const struct results *r);
 
 struct results *results_new(void); /* environment filled in */
 void results_free(struct results *r);

@@ -3,6 +3,13 @@
 #include "rank.h"
 #include "report.h"
 
+const char *const report_score_names[] = {
+	[SCORE_M_SCORE] = "m-score",
+	[SCORE_AVERAGE] = "average",
+	[SCORE_RELATIVE] = "relative",
+	NULL,
+};
+
 void report_conclude(struct results *r)
 {
 	rank_targets(r);

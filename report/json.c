@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "attribute.h"
 #include "report.h"
+#include "steps.h"
 #include "view.h"
 
 static json_t *shares_json(const struct shares *s)
@@ -33,12 +34,13 @@ json_t *report_json(
 	json_t *attribution = json_array(), *json = NULL;
 	struct view v;
 
-	if (!view_init(&v, r, options->baseline, err)) {
+	if (!view_init(&v, r, options, err)) {
 		json = results_json(r);
 		vec_each (t, &v.targets)
 			if (t != v.base && t->replay_run && v.base->replay_run)
 				json_array_append_new(attribution, difference_json(t, v.base));
 		json_object_set(json, "attribution", attribution);
+		json_object_set_new(json, "steps", steps_json(&v));
 	}
 	json_decref(attribution);
 	view_done(&v);

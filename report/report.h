@@ -10,8 +10,13 @@
 
 #include "result.h"
 
+/* The statistic that the ranking shows of results with steps. */
+enum report_score { SCORE_M_SCORE, SCORE_AVERAGE, SCORE_RELATIVE };
+extern const char *const report_score_names[]; /* NULL-terminated */
+
 struct report_options {
 	const char *baseline; /* target that the others are compared with; NULL = the fastest */
+	enum report_score score;
 	bool color;
 	unsigned width; /* columns; 0 = 80 */
 };
@@ -24,7 +29,7 @@ int report_text(const struct results *r, const struct report_options *options, F
 	struct error *err);
 
 /* results_json() and attribution[]: for each target with replays where it differs from the baseline's,
- * by (operation, file class). Caller owns it; NULL on failure. */
+ * by (operation, file class); and steps{}. Caller owns it; NULL on failure. */
 json_t *report_json(
 	const struct results *r, const struct report_options *options, struct error *err);
 

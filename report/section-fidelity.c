@@ -141,6 +141,17 @@ static void print_failures(const struct layout *l, const struct view *v)
 		layout_text(l, 2, "", "... and %zu more; --json has them all.", shown - SHOWN);
 }
 
+static void print_conflict(const struct layout *l, const struct view *v)
+{
+	struct result_conflict c;
+
+	if (results_conflict(v->results, &c))
+		layout_warning(l, 2, "wrong: ",
+			"%s on %s (repeat %zu) yields something else than on %s (repeat %zu).",
+			c.step->name, c.b->target, (size_t)c.b->repeat, c.a->target,
+			(size_t)c.a->repeat);
+}
+
 static void print_left_out(const struct layout *l, const struct view *v)
 {
 	vec_each (t, &v->targets)
@@ -188,6 +199,7 @@ void section_fidelity(const struct layout *l, const struct view *v)
 	layout_table(l, fidelity_table(v));
 	print_failures(l, v);
 	print_divergences(l, v);
+	print_conflict(l, v);
 	print_left_out(l, v);
 	print_not_replayed(l, v);
 	print_calibration(l, v);

@@ -123,6 +123,7 @@ void section_ranking(const struct layout *l, const struct view *v)
 		runs);
 	layout_table(l, ranking_table(v));
 	print_metric(l, v);
+	say_score(l, v);
 	print_remarks(l, v, runs);
 }
 

@@ -8,6 +8,7 @@ int report_text(
 	static void (*const sections[])(const struct layout *, const struct view *) = {
 		section_headline,
 		section_ranking,
+		section_steps,
 		section_prediction,
 		section_attribution,
 		section_device,
@@ -16,7 +17,7 @@ int report_text(
 	};
 	struct layout layout = {out, options->width ? options->width : 80, options->color};
 	struct view view;
-	int e = view_init(&view, r, options->baseline, err);
+	int e = view_init(&view, r, options, err);
 
 	for (size_t i = 0; i < ARRAY_SIZE(sections) && !e; i++)
 		sections[i](&layout, &view);

@@ -55,11 +55,12 @@ static int choose_base(struct view *v, const char *baseline, struct error *err)
 	return -EINVAL;
 }
 
-int view_init(struct view *v, const struct results *r, const char *baseline, struct error *err)
+int view_init(struct view *v, const struct results *r, const struct report_options *options,
+	struct error *err)
 {
 	struct target_names names;
 
-	*v = (struct view){.results = r};
+	*v = (struct view){.results = r, .score = options->score};
 	choose_mode(v);
 	vec_each (rank, &r->ranking)
 		add_target(v, rank->target, rank);
@@ -68,7 +69,7 @@ int view_init(struct view *v, const struct results *r, const char *baseline, str
 		if (!find_target(v, *name))
 			add_target(v, *name, NULL);
 	vec_free(&names);
-	return choose_base(v, baseline, err);
+	return choose_base(v, options->baseline, err);
 }
 
 void view_done(struct view *v)

@@ -5,6 +5,7 @@
 #define VIEW_H
 
 #include "error.h"
+#include "report.h"
 #include "series.h"
 
 struct target_view {
@@ -17,13 +18,15 @@ struct target_view {
 
 struct view {
 	const struct results *results;
+	enum report_score score;
 	char mode[16]; /* of the replays that are looked into: "paced" where there are such */
 	VEC(struct target_view) targets;
 	const struct target_view *base; /* what the others are compared with; NULL without runs */
 };
 
-/* `baseline`: a target, or NULL for the fastest. After report_conclude(). */
-int view_init(struct view *v, const struct results *r, const char *baseline, struct error *err);
+/* options->baseline: a target, or NULL for the fastest. After report_conclude(). */
+int view_init(struct view *v, const struct results *r, const struct report_options *options,
+	struct error *err);
 void view_done(struct view *v);
 
 #endif

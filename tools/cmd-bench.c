@@ -162,10 +162,7 @@ static int show_report(const struct request *q, struct error *err)
 
 static int status_of(const struct results *r)
 {
-	vec_each (run, &r->runs)
-		if (run->failure || run->divergences)
-			return EXIT_WRONG;
-	return EXIT_GOOD;
+	return results_wrong(r) ? EXIT_WRONG : EXIT_GOOD;
 }
 
 /* A workload that fails is no fault of the usage or the environment. */

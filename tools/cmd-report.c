@@ -62,9 +62,8 @@ static int read_all(struct groups *g, char **paths, struct error *err)
 static bool anything_wrong(const struct groups *g)
 {
 	vec_each (r, g)
-		vec_each (run, &(*r)->runs)
-			if (run->failure || run->divergences)
-				return true;
+		if (results_wrong(*r))
+			return true;
 	return false;
 }
 
@@ -104,17 +103,21 @@ static int show_text(
 static int run(const struct command *cmd, int argc, char **argv, struct error *err)
 {
 	const char *baseline = NULL;
+	unsigned score = SCORE_M_SCORE;
 	bool json = false;
 	const struct opt opts[] = {
 		{"baseline", 0, OPT_STRING, &baseline, "TARGET",
 			"compare with this target, not the fastest"},
+		{"score", 0, OPT_CHOICE, &score, "NAME",
+			"of results with steps, in the ranking: average, relative or m-score",
+			report_score_names},
 		{"json", 0, OPT_FLAG, &json, NULL, "print JSON"},
 	};
 	int first = cmd_parse(cmd, opts, ARRAY_SIZE(opts), argc, argv, false, 1, 1000, err);
 
 	if (first < 0 || first == CMD_HELP_SHOWN)
 		return first < 0 ? first : EXIT_GOOD;
-	struct report_options options = {baseline, terminal_color(STDOUT_FILENO), 0};
+	struct report_options options = {baseline, score, terminal_color(STDOUT_FILENO), 0};
 	struct groups groups = {0};
 	int e = read_all(&groups, argv + first, err);
 	if (!e)

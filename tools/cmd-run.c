@@ -132,6 +132,15 @@ static void summary_row(struct table *t, const char *target, const struct middle
 		m->run->unsafe ? "not crash-safe" : "");
 }
 
+static void print_conflict(const struct results *r)
+{
+	struct result_conflict c;
+
+	if (results_conflict(r, &c))
+		printf("%s: %s yields something else than on %s; one of them is wrong\n",
+			c.b->target, c.step->name, c.a->target);
+}
+
 /* The table, and in words what is wrong with which target. */
 static void print_summary(struct job *job)
 {
@@ -153,6 +162,7 @@ static void print_summary(struct job *job)
 		if (m.run && m.run->unsafe)
 			printf("%s: %s\n", label, m.run->unsafe);
 	}
+	print_conflict(job->results);
 }
 
 static int finish(struct job *job)
@@ -165,10 +175,7 @@ static int finish(struct job *job)
 	} else {
 		print_summary(job);
 	}
-	vec_each (run, &job->results->runs)
-		if (run->failure)
-			return EXIT_WRONG;
-	return EXIT_GOOD;
+	return results_wrong(job->results) ? EXIT_WRONG : EXIT_GOOD;
 }
 
 static int execute(struct job *job, int argc, char **argv, struct error *err)

@@ -22,7 +22,9 @@ expect 0 "$FSREEL" capture -q -o t.reel --dir data --workload "$small"
 rm -rf data
 expect 0 "$FSREEL" replay -q t.reel --verify-state "${where[@]}"
 expect 0 "$FSREEL" run -q --workload "$small" -o r.json "${where[@]}"
-expect 0 "$FSREEL" report --json r.json
+expect 0 "$FSREEL" report --score average r.json
+expect_text '^  average of 22 steps \(less is better\): ' "$out"
+expect_text '^  q22 ' "$out"
 jq -e '.runs | all(.failure == null and (.steps | length) == 37)' r.json >/dev/null || fail "steps: $(<r.json)"
 
 answers()

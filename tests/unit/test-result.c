@@ -57,6 +57,19 @@ static struct results *make_results(void)
 	return r;
 }
 
+struct scratch_file {
+	char path[64];
+};
+
+static struct scratch_file scratch_file(const char *text, size_t size)
+{
+	struct scratch_file f = {"/tmp/fsreel-test-XXXXXX"};
+	auto_close int fd = mkstemp(f.path);
+
+	CHECK(fd >= 0 && !write_all(fd, text, size));
+	return f;
+}
+
 static void add_answer(struct results *r, const char *target, uint64_t rows, const char *checksum)
 {
 	struct result_run run = {.kind = RUN_REAL, .target = xstrdup(target)};
@@ -66,6 +79,27 @@ static void add_answer(struct results *r, const char *target, uint64_t rows, con
 	vec_push(&run.steps, (struct result_step){.name = "load"});
 	vec_push(&run.steps, step);
 	vec_push(&r->runs, run);
+}
+
+/* They are looked up one by one. */
+TEST(too_many_steps_are_refused)
+{
+	struct results *r = results_new(), *back = NULL;
+	struct scratch_file f = scratch_file("", 0);
+	struct error err = {0};
+
+	add_answer(r, "ext4", 4, "aa");
+	while (r->runs.at[0].steps.count < 1001)
+		vec_push(&r->runs.at[0].steps, (struct result_step){.name = "q"});
+	CHECK_EQ(results_write(r, f.path, &err), 0);
+	CHECK(results_read(&back, f.path, &err) < 0);
+	CHECK(strstr(err.text, "runs[0].steps: too many elements") != NULL);
+	r->runs.at[0].steps.count = 1000;
+	CHECK_EQ(results_write(r, f.path, &err), 0);
+	CHECK_EQ(results_read(&back, f.path, &err), 0);
+	unlink(f.path);
+	results_free(back);
+	results_free(r);
 }
 
 TEST(answers_that_differ_are_found)
@@ -85,19 +119,6 @@ TEST(answers_that_differ_are_found)
 	r->runs.at[3].failure = xstrdup("failed anyway");
 	CHECK(!results_conflict(r, &c));
 	results_free(r);
-}
-
-struct scratch_file {
-	char path[64];
-};
-
-static struct scratch_file scratch_file(const char *text, size_t size)
-{
-	struct scratch_file f = {"/tmp/fsreel-test-XXXXXX"};
-	auto_close int fd = mkstemp(f.path);
-
-	CHECK(fd >= 0 && !write_all(fd, text, size));
-	return f;
 }
 
 TEST(what_is_written_reads_back_the_same)
