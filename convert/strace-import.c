@@ -189,7 +189,7 @@ static void line_unfinished(
 	p->time_ns = l->time_ns;
 	p->line = line;
 	p->active = true;
-	p->cloned = false;
+	task_begun(&im->tasks, task);
 	begin_close(im, task);
 }
 
@@ -239,7 +239,7 @@ static struct task *task_at(struct import *im, uint32_t pid)
 	parent = task_cloning(&im->tasks);
 	if (!parent)
 		return task_of(&im->tasks, pid);
-	parent->pending.cloned = true;
+	parent->pending.cloning = false;
 	arg_split(parent->pending.args, &args);
 	for (size_t i = 0; i < args.count; i++) {
 		const char *key = memmem(args.at[i].data, args.at[i].size, "flags=", 6);

@@ -42,6 +42,7 @@ void tasks_done(struct tasks *t)
 			task_free(t, *task);
 	vec_free(&t->all);
 	vec_free(&t->unused);
+	vec_free(&t->cloning);
 	map_free(&t->by_pid);
 }
 
@@ -157,19 +158,21 @@ static bool is_clone(struct text name)
 	return false;
 }
 
+void task_begun(struct tasks *t, struct task *task)
+{
+	task->pending.cloning = is_clone(task->pending.name);
+	if (task->pending.cloning)
+		vec_push(&t->cloning, task->pid);
+}
+
 struct task *task_cloning(struct tasks *t)
 {
-	struct task *oldest = NULL;
-
-	vec_each (at, &t->all) {
-		struct task *task = *at;
-		if (!task || !task->pending.active || task->pending.cloned ||
-			!is_clone(task->pending.name))
-			continue;
-		if (!oldest || task->pending.line < oldest->pending.line)
-			oldest = task;
+	while (t->next_cloning < t->cloning.count) {
+		struct task *task = task_find(t, t->cloning.at[t->next_cloning++]);
+		if (task && task->pending.active && task->pending.cloning)
+			return task;
 	}
-	return oldest;
+	return NULL;
 }
 
 void task_end(struct tasks *t, struct task *task)

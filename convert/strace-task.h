@@ -41,7 +41,7 @@ struct pending {
 	struct text args;
 	uint64_t time_ns, line;
 	struct opened *closing; /* close(): what it took away already */
-	bool cloned;            /* the child that it makes has been seen */
+	bool cloning;           /* it makes a thread that has not been seen yet */
 };
 
 struct task {
@@ -59,6 +59,8 @@ struct tasks {
 	struct map by_pid;      /* -> place in all */
 	VEC(struct task *) all; /* NULL: gone */
 	VEC(uint32_t) unused;
+	VEC(uint32_t) cloning; /* threads in a clone(), from next_cloning on; some are done */
+	size_t next_cloning;
 	size_t fds; /* of all tables */
 	uint32_t start_cwd;
 };
@@ -73,6 +75,8 @@ struct task *task_find(struct tasks *t, uint32_t pid);
 struct task *task_clone(struct tasks *t, struct task *parent, uint32_t pid, uint64_t flags);
 /* The oldest clone() under way whose child is not known yet; NULL if there is none. */
 struct task *task_cloning(struct tasks *t);
+/* Its pending call has begun: task_cloning() is to know if it is a clone(). */
+void task_begun(struct tasks *t, struct task *task);
 /* It ended. Its descriptors must have been closed by the caller if it was the last with its table. */
 void task_end(struct tasks *t, struct task *task);
 
