@@ -7,6 +7,7 @@
 
 #include "lower.h"
 #include "ops.h"
+#include "phase.h"
 #include "reply.h"
 
 static struct text text_of(const char *s)
@@ -31,12 +32,26 @@ static void set_owner(struct scope *rec, mode_t mode, const struct caller *as)
 	rec->ev.gid = as->gid;
 }
 
+/* No file: a mark for the trace. */
+static void mark_phase(fuse_req_t req, const char *phase)
+{
+	RECORD(rec, req, phase);
+	rec.ev.name = text_of(phase);
+	scope_result(&rec, 0);
+	fuse_reply_err(req, ENOENT);
+}
+
 void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
 	struct capture *c = reply_capture(req);
+	const char *phase = phase_name(name);
 	struct inode *i;
 	struct stat st;
 
+	if (phase) {
+		mark_phase(req, phase);
+		return;
+	}
 	RECORD(rec, req, lookup);
 	struct inode *dir = set_place(&rec, parent, name);
 	int r = inode_lookup(c->inodes, dir, name, &i, &st);

@@ -337,7 +337,7 @@ static const char *resolve(
 		why = resolve_named_dirs(c, ev, s, d);
 	else if (has_path_form[ev->op])
 		why = resolve_path(c, ev, s, d);
-	else
+	else if (ev->op != OP_phase)
 		why = "it has no handle";
 	if (!why && op_opens(ev->op))
 		why = resolve_new_handle(c, ev, d);
@@ -740,6 +740,7 @@ int compiler_new(struct compiler **ret, struct trace_reader *trace,
 	c->ordering.deps = deps_new(options->order, c->survey.lane_count, window);
 	c->ordering.scene = c->scene;
 	c->ordering.slots = &c->slots;
+	c->ordering.has_phases = c->survey.by_op[OP_phase] > 0;
 	*ret = c;
 	return 0;
 }
@@ -752,6 +753,7 @@ void compiler_free(struct compiler *c)
 	scene_free(c->scene);
 	deps_free(c->ordering.deps);
 	life_done(&c->ordering.dir_moves);
+	life_done(&c->ordering.phase);
 	divergence_free(&c->unresolved);
 	slots_done(&c->slots);
 	free(c);

@@ -317,6 +317,7 @@ static void order_success(struct ordering *o, const struct event *ev, const stru
 	case OP_fork:
 	case OP_exec:
 	case OP_exit:
+	case OP_phase:
 	case OP_LIMIT:
 		break;
 	}
@@ -347,6 +348,9 @@ static const bool only_uses_file[OP_LIMIT] = {
 
 void order_event(struct ordering *o, const struct event *ev, const struct subject *s)
 {
+	/* What came before a mark belongs to another phase than what comes after. */
+	if (o->has_phases)
+		deps_life(o->deps, &o->phase, ev->op == OP_phase ? DEPS_END : DEPS_USE);
 	if (only_uses_file[ev->op])
 		touch_file(o, s, ev->file, DEPS_USE);
 	else

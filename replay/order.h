@@ -26,6 +26,8 @@ struct ordering {
 	struct slots *slots;
 	struct deps *deps;
 	struct life dir_moves; /* renames of directories, against all that goes by path */
+	bool has_phases;       /* the trace has marks */
+	struct life phase;     /* marks, against everything */
 };
 
 static inline bool op_opens(enum op op)

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cleanup.h"
 #include "vec.h"
@@ -37,13 +38,26 @@ static bool moves_bytes(enum op op)
 	return op == OP_read || op == OP_write || op == OP_copy_file_range;
 }
 
+static void note_mark(struct record *r, const char *name, uint64_t now_ns)
+{
+	struct mark mark = {.at_ns = now_ns};
+
+	phase_copy_name(mark.name, name, strlen(name));
+	vec_push(&r->marks, mark);
+}
+
 void record_step(struct record *r, struct replay_context *ctx, const struct step *step,
 	uint64_t start_ns, uint64_t end_ns, int64_t result)
 {
 	unsigned cell = step->op * FILE_CLASS_COUNT + step->file_class;
-	struct tally *tally = tally_of(r, cell);
 
 	lengthen(&r->chain, CHAIN_DISPATCH, start_ns);
+	if (step->op == OP_phase) {
+		note_mark(r, step->args->name, end_ns);
+		lengthen(&r->chain, CHAIN_DISPATCH, end_ns);
+		return;
+	}
+	struct tally *tally = tally_of(r, cell);
 	lengthen(&r->chain, cell, end_ns);
 	hist_add(&tally->hist, end_ns - start_ns);
 	if (result > 0 && moves_bytes((enum op)step->op))
@@ -156,5 +170,6 @@ void record_done(struct record *r)
 	for (unsigned cell = 0; cell < CHAIN_THINK; cell++)
 		free(r->tally[cell]);
 	divergence_free(&r->divergences);
+	vec_free(&r->marks);
 	*r = (struct record){0};
 }

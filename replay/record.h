@@ -13,8 +13,10 @@
 
 #include "divergence.h"
 #include "hist.h"
+#include "phase.h"
 #include "plan.h"
 #include "result.h"
+#include "vec.h"
 
 /* Cells: operation * FILE_CLASS_COUNT + file class, and two more. */
 enum {
@@ -33,12 +35,19 @@ struct tally {
 	struct hist hist;
 };
 
+/* When a phase began. */
+struct mark {
+	char name[PHASE_NAME];
+	uint64_t at_ns; /* on CLOCK_MONOTONIC */
+};
+
 /* Of one lane. Only the thread that runs the lane touches it, but for a blocked lane's chain. */
 struct record {
 	struct chain chain;
 	struct tally *tally[OP_LIMIT * FILE_CLASS_COUNT]; /* made at first use */
 	uint64_t steps, syncs;
 	struct divergences divergences;
+	VEC(struct mark) marks;
 };
 
 /* Every lane starts its account at the same moment. */

@@ -433,6 +433,7 @@ void scene_event_on(struct scene *m, const struct event *ev, struct node *node)
 	case OP_fork:
 	case OP_exec:
 	case OP_exit:
+	case OP_phase:
 	case OP_LIMIT:
 		break;
 	}

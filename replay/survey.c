@@ -36,14 +36,16 @@ static bool is_kernels(const struct event *ev)
  * for nobody, but a program caused it; and pages of mapped files, because what a program reads and
  * writes through a mapping is seen nowhere else. A page fault becomes a read, the writeback of changed
  * pages a write, both in the thread that caused it or used the file last. One close() of several
- * (flush) does nothing on a local file system, and on others the release does the same.
+ * (flush) does nothing on a local file system, and on others the release does the same. Notes are not
+ * calls, but where a phase begins the replay takes the time.
  */
 bool survey_is_step(const struct event *ev)
 {
 	if (is_kernels(ev))
 		return true;
-	return !(ev->event_flags & EVENT_DERIVED) && ev->thread != 0 && ev->op != OP_flush &&
-	       op_descs[ev->op].class != CLASS_NOTE;
+	if (op_descs[ev->op].class == CLASS_NOTE)
+		return ev->op == OP_phase;
+	return !(ev->event_flags & EVENT_DERIVED) && ev->thread != 0 && ev->op != OP_flush;
 }
 
 uint32_t survey_lane(struct thread_lanes *thread, const struct event *ev)

@@ -10,6 +10,7 @@
 #include "hist.h"
 #include "op.h"
 #include "paths.h"
+#include "phase.h"
 #include "reader.h"
 #include "table.h"
 #include "trace-health.h"
@@ -28,12 +29,20 @@ struct class_stat {
 	uint64_t reads, read_bytes, writes, written_bytes, syncs, others, total_ns;
 };
 
+/* From one mark of the program to the next. */
+struct phase_stat {
+	char name[PHASE_NAME]; /* "" before the first mark */
+	uint64_t start_ns, end_ns;
+	uint64_t calls, read_bytes, written_bytes, syncs;
+};
+
 struct stats {
 	struct trace_reader *reader;
 	const char *path;
 	uint64_t file_bytes, elapsed_ns, entries;
 	struct op_stat *ops; /* by enum op */
 	struct class_stat classes[FILE_CLASS_COUNT];
+	VEC(struct phase_stat) phases;
 };
 
 /* Bytes that a call moved; 0 for calls that move none. */
@@ -72,11 +81,30 @@ static enum file_class class_of(const struct paths *paths, const struct event *e
 	return ev->op == OP_mkdir ? FILE_DIRECTORY : file_class_of(ev->name);
 }
 
+static void count_phase(struct stats *s, const struct event *ev)
+{
+	if (ev->op == OP_phase || !s->phases.count) {
+		struct phase_stat next = {.start_ns = ev->start_ns, .end_ns = ev->start_ns};
+		if (ev->op == OP_phase)
+			phase_copy_name(next.name, ev->name.data, ev->name.size);
+		vec_push(&s->phases, next);
+	}
+	struct phase_stat *p = &s->phases.at[s->phases.count - 1];
+	p->end_ns = max_u64(p->end_ns, event_end_ns(ev));
+	if (ev->op == OP_phase || (ev->event_flags & EVENT_DERIVED))
+		return;
+	p->calls++;
+	p->read_bytes += ev->op == OP_read ? moved_bytes(ev) : 0;
+	p->written_bytes += ev->op == OP_read ? 0 : moved_bytes(ev);
+	p->syncs += op_descs[ev->op].class == CLASS_SYNC;
+}
+
 static void count_event(struct stats *s, struct paths *paths, const struct event *ev)
 {
 	struct op_stat *op = &s->ops[ev->op];
 
 	s->elapsed_ns = max_u64(s->elapsed_ns, event_end_ns(ev));
+	count_phase(s, ev);
 	if (ev->event_flags & EVENT_DERIVED) {
 		op->derived++;
 	} else {
@@ -162,6 +190,27 @@ static json_t *classes_json(const struct stats *s)
 	return json;
 }
 
+/* A trace without marks has none. */
+static bool has_phases(const struct stats *s)
+{
+	return s->phases.count > 1 || (s->phases.count == 1 && s->phases.at[0].name[0]);
+}
+
+static json_t *phases_json(const struct stats *s)
+{
+	json_t *json = json_array();
+
+	vec_each (p, &s->phases)
+		json_array_append_new(
+			json, json_pack("{s:s,s:I,s:I,s:I,s:I,s:I,s:I}", "name", p->name,
+				      "start_ns", (json_int_t)p->start_ns, "elapsed_ns",
+				      (json_int_t)(p->end_ns - p->start_ns), "calls",
+				      (json_int_t)p->calls, "read_bytes", (json_int_t)p->read_bytes,
+				      "written_bytes", (json_int_t)p->written_bytes, "syncs",
+				      (json_int_t)p->syncs));
+	return json;
+}
+
 static void show_json(const struct stats *s)
 {
 	const struct trace_health *h = trace_reader_health(s->reader);
@@ -179,6 +228,8 @@ static void show_json(const struct stats *s)
 	json_object_set_new(json, "tree_entries", integer(s->entries));
 	json_object_set_new(json, "ops", ops_json(s));
 	json_object_set_new(json, "classes", classes_json(s));
+	if (has_phases(s))
+		json_object_set_new(json, "phases", phases_json(s));
 	json_object_set(json, "meta", (json_t *)(uintptr_t)trace_reader_meta(s->reader));
 	json_dumpf(json, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
 	putchar('\n');
@@ -285,6 +336,27 @@ static void show_classes(const struct stats *s)
 	table_free(t);
 }
 
+static void show_phases(const struct stats *s)
+{
+	static const char *const titles[] = {
+		"PHASE", "CALLS", "READ", "WRITTEN", "SYNCS", "FROM", "ELAPSED"};
+	struct table *t = table_new();
+
+	columns(t, titles, ARRAY_SIZE(titles));
+	vec_each (p, &s->phases) {
+		text_cell(t, p->name[0] ? p->name : "(before)");
+		count_cell(t, p->calls);
+		bytes_cell(t, p->read_bytes);
+		bytes_cell(t, p->written_bytes);
+		count_cell(t, p->syncs);
+		time_cell(t, p->start_ns);
+		time_cell(t, p->end_ns - p->start_ns);
+	}
+	putchar('\n');
+	table_print(t, stdout);
+	table_free(t);
+}
+
 /* One line of META, if it is there. */
 static void show_meta(const struct stats *s, const char *title, const char *key)
 {
@@ -322,6 +394,8 @@ static void show_text(const struct stats *s)
 	show_ops(s);
 	putchar('\n');
 	show_classes(s);
+	if (has_phases(s))
+		show_phases(s);
 }
 
 static int stat_trace(struct stats *s, bool json, struct error *err)
@@ -358,6 +432,7 @@ static int run(const struct command *cmd, int argc, char **argv, struct error *e
 		r = stat_trace(&s, json, err);
 	}
 	free(s.ops);
+	vec_free(&s.phases);
 	trace_reader_close(s.reader);
 	return r;
 }

@@ -282,6 +282,27 @@ TEST(what_a_probe_saw_is_replayed_unless_it_is_a_note)
 	bench_close(&b);
 }
 
+TEST(a_phase_begins_when_the_last_has_ended_everywhere)
+{
+	struct bench b;
+
+	bench_open(&b, 2);
+	maker_put(&b.maker, .op = OP_statfs, .thread = 1, .file = 1);
+	maker_put(&b.maker, .op = OP_statfs, .thread = 2, .file = 1);
+	maker_put(&b.maker, .op = OP_phase, .thread = 1, .name = maker_text("load"));
+	maker_put(&b.maker, .op = OP_statfs, .thread = 2, .file = 1);
+	maker_put(&b.maker, .op = OP_statfs, .thread = 2, .file = 1);
+	if (!bench_compile(&b))
+		return;
+	CHECK_EQ(next(&b), "0 statfs");
+	CHECK_EQ(next(&b), "1 statfs");
+	CHECK_EQ(next(&b), "0 phase 1:1");
+	CHECK_EQ(next(&b), "1 statfs 0:2");
+	CHECK_EQ(next(&b), "1 statfs");
+	CHECK_EQ(next(&b), "");
+	bench_close(&b);
+}
+
 TEST(pages_of_mapped_files_are_read_and_written)
 {
 	struct bench b;

@@ -101,13 +101,14 @@ static void fill_event(struct event *ev, enum op op, unsigned turn)
 }
 
 #define ROUNDS 12 /* over the table of operations */
+#define ROUND                                                                                      \
+	60 /* turns: in each, an operation meets the same files, so that no directory gets into itself */
 
 static void write_sample(const char *path)
 {
 	struct trace_writer *w;
 	struct error err = {0};
 	struct event ev;
-	unsigned turn = 0;
 	json_t *meta = json_pack("{s:s,s:i}", "workload", "golden", "cpus", 2);
 
 	if (!CHECK_EQ(trace_writer_open(&w, path, meta, &err), 0))
@@ -120,11 +121,12 @@ static void write_sample(const char *path)
 					       "sqlite\x07"
 					       "3"});
 	struct trace_buffer *b = trace_buffer_new(w);
-	for (int round = 0; round < ROUNDS; round++) {
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		unsigned turn = 0;
 		for (unsigned op = 0; op < OP_LIMIT; op++) {
 			if (!op_descs[op].name)
 				continue;
-			fill_event(&ev, (enum op)op, turn++);
+			fill_event(&ev, (enum op)op, round * ROUND + turn++);
 			trace_put(b, &ev);
 		}
 	}
