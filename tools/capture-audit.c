@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "audit-compare.h"
 #include "audit-log.h"
@@ -79,7 +80,8 @@ void audit_recording_stop(struct audit_recording *rec, struct capture_audit *ret
 		probe_stop(rec->probe, &stats);
 	probe_close(rec->probe);
 	ret->calls = rec->calls;
-	ret->lost = stats.lost + (audit_log_close(rec->log) != 0);
+	ret->lost = stats.lost;
+	ret->log_error = audit_log_close(rec->log);
 	audit_free(rec->filter);
 	free(rec);
 }
@@ -264,11 +266,19 @@ static void show_json(const struct audit *a, const struct capture_audit *audit)
 						audit_fates(a, (enum op)op), AUDIT_FATES));
 	for (size_t i = 0; audit_case(a, i); i++)
 		json_array_append_new(cases, json_string(audit_case(a, i)));
-	json_t *all = json_pack("{s:o,s:o,s:o,s:I,s:I}", "calls", calls, "events", events, "cases",
-		cases, "unaccounted", (json_int_t)audit_wrong(a), "lost", (json_int_t)audit->lost);
+	json_t *all = json_pack("{s:o,s:o,s:o,s:I,s:I,s:b}", "calls", calls, "events", events,
+		"cases", cases, "unaccounted", (json_int_t)audit_wrong(a), "lost",
+		(json_int_t)audit->lost, "conclusive", !audit->lost);
 	json_dumpf(all, stdout, JSON_INDENT(2));
 	putchar('\n');
 	json_decref(all);
+}
+
+static void show_nothing(const struct capture_audit *audit, bool json)
+{
+	printf(json ? "{\"conclusive\": false, \"error\": \"%s\"}\n"
+		    : "audit: not conclusive: the record of the calls could not be written: %s\n",
+		strerror(-audit->log_error));
 }
 
 int capture_audit_show(const struct capture_audit *audit, int fd, const char *trace,
@@ -282,6 +292,11 @@ int capture_audit_show(const struct capture_audit *audit, int fd, const char *tr
 		.others = audit->others,
 	};
 	struct trace_reader *reader;
+
+	if (audit->log_error) {
+		show_nothing(audit, json);
+		return 0;
+	}
 	int r = trace_reader_open(&reader, trace, err);
 
 	if (r)

@@ -15,7 +15,8 @@ struct capture_audit {
 	uint32_t device;   /* of the mount, as the kernel writes it */
 	uint64_t epoch_ns; /* time 0 of the trace */
 	uint64_t calls;    /* records kept */
-	uint64_t lost;     /* records that the probe could not deliver or that could not be kept */
+	uint64_t lost;     /* records that the probe could not deliver */
+	int log_error;     /* -errno if records could not be kept */
 	bool others;       /* the mount could be seen by processes that are not watched */
 };
 
@@ -24,7 +25,7 @@ struct audit_recording;
 /* Keep the calls on `mount` of `pid` and its descendants, in `fd` (audit_log_create()). */
 int audit_recording_start(struct audit_recording **ret, int fd, const char *mount, uint32_t device,
 	pid_t pid, struct error *err);
-/* Fills `calls` and `lost`. Takes NULL. */
+/* Fills `calls`, `lost` and `log_error`. Takes NULL. */
 void audit_recording_stop(struct audit_recording *rec, struct capture_audit *ret);
 
 /*

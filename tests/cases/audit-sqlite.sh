@@ -35,3 +35,13 @@ EOF2
 # What cannot be audited is refused before anything runs.
 expect 2 "$FSREEL" capture --audit --no-log --dir db -- true
 expect 2 "$FSREEL" capture --json -o t.reel --dir db -- true
+
+# Without room for the record of the calls there is no verdict.
+mkdir small
+cleanup_fn umount small
+mount -t tmpfs -o size=300k none small
+rm -rf db
+mkdir db
+expect 1 "$FSREEL" capture --audit -q -o small/t.reel --dir db \
+	--workload sqlite-tpcb:transactions=2500,accounts=1000,synchronous=off
+expect_text '^audit: not conclusive: .*No space left' "$out"
