@@ -31,6 +31,17 @@ int parse_size(const char *text, uint64_t *ret_bytes, const char *what, struct e
 	return 0;
 }
 
+int parse_seconds(const char *text, uint64_t *ret_ns, const char *what, struct error *err)
+{
+	char *end = NULL;
+	double seconds = strtod(text, &end);
+
+	if (end == text || *end || !(seconds >= 0) || seconds > 1e9)
+		return error_set(err, EINVAL, "%s: '%s' is not a time in seconds", what, text);
+	*ret_ns = (uint64_t)llround(seconds * 1e9);
+	return 0;
+}
+
 int parse_number(const char *text, uint64_t min, uint64_t max, uint64_t *ret, const char *what,
 	struct error *err)
 {

@@ -7,6 +7,8 @@
 
 /* "512", "64k", "2G", "1.5M": powers of 1024. `what` names the value in the error. */
 int parse_size(const char *text, uint64_t *ret_bytes, const char *what, struct error *err);
+/* "12", "0.25": seconds, at most 10^9. */
+int parse_seconds(const char *text, uint64_t *ret_ns, const char *what, struct error *err);
 /* A plain decimal number within [min, max]. */
 int parse_number(const char *text, uint64_t min, uint64_t max, uint64_t *ret, const char *what,
 	struct error *err);

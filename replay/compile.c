@@ -635,6 +635,8 @@ static bool raced(const struct compiler *c, const struct event *ev, const struct
 
 	if (!reads || ev->result < 0 || !node || !S_ISREG(node->mode))
 		return false;
+	if (ev->event_flags & EVENT_RACED)
+		return true;
 	uint64_t there = node->size > ev->offset ? node->size - ev->offset : 0;
 	return (uint64_t)ev->result != min_u64(there, ev->size) && size_moves(c, ev, node);
 }

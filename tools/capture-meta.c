@@ -6,6 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "anonymize.h"
+
 static json_t *text_or_null(const char *s)
 {
 	json_t *value = s ? json_string(s) : NULL;
@@ -80,5 +82,9 @@ json_t *capture_meta(const struct capture_job *job, const char *dir,
 			probe->parallel_writes));
 	json_object_set_new(meta, "timeouts", json_string(job->strict_meta ? "none" : "long"));
 	json_object_set_new(meta, "strip_direct", json_boolean(job->strip_direct));
-	return meta;
+	if (!job->anonymize)
+		return meta;
+	json_t *harmless = anonymize_meta(meta);
+	json_decref(meta);
+	return harmless;
 }

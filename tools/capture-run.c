@@ -28,6 +28,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "anonymize.h"
 #include "capture-meta.h"
 #include "claim.h"
 #include "cleanup.h"
@@ -63,6 +64,7 @@ struct recorder {
 	int go; /* the child waits for a byte here */
 	struct mount_guard guard;
 	struct trace_writer *writer;
+	struct anonymizer *anonymizer;
 	struct capture *capture;
 	struct audit_recording *audit;
 };
@@ -326,9 +328,15 @@ static int open_trace(struct recorder *rec, struct error *err)
 
 	if (r || !rec->job->trace)
 		return r;
+	if (rec->job->anonymize)
+		r = anonymizer_new(&rec->anonymizer, rec->job->key, err);
+	if (r)
+		return r;
 	json_t *meta = capture_meta(rec->job, rec->dir, &stats, &rec->shared->result.cost);
 	r = trace_writer_open(&rec->writer, rec->job->trace, meta, err);
 	json_decref(meta);
+	if (!r && rec->anonymizer)
+		trace_writer_anonymize(rec->writer, rec->anonymizer);
 	return r;
 }
 
@@ -450,6 +458,7 @@ static int finish(struct recorder *rec, int r, struct error *err)
 		if (r && !s->result.stats.events)
 			unlink(rec->job->trace);
 	}
+	anonymizer_free(rec->anonymizer);
 	free(rec->dir);
 	free(rec->start_dir);
 	return r;

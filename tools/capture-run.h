@@ -26,6 +26,8 @@ struct capture_job {
 	const char *trace; /* NULL: plain pass-through, nothing is logged */
 	bool strict_meta, strip_direct;
 	int audit_fd; /* keep the calls here, for capture_audit_show(); 0 = no audit */
+	bool anonymize;
+	const char *key; /* file with the key of the hashes; NULL: one that nobody will know */
 	enum on_full on_full;
 
 	/* One of the two. */

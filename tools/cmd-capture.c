@@ -53,6 +53,10 @@ static int parse(
 			"let the kernel cache no attributes and names: every stat is logged"},
 		{"strip-direct", 0, OPT_FLAG, &q->job.strip_direct, NULL,
 			"log O_DIRECT, but do without it below"},
+		{"anonymize", 0, OPT_FLAG, &q->job.anonymize, NULL,
+			"replace names by hashes that keep what reports need"},
+		{"key", 0, OPT_STRING, &q->job.key, "FILE",
+			"anonymize with this key, so that names of several traces agree"},
 		{"on-full", 0, OPT_CHOICE, &q->on_full, "stop|abort",
 			"when the trace cannot grow: stop logging, or end the command too",
 			on_full_names},
@@ -66,6 +70,8 @@ static int parse(
 	if (!q->job.command == !q->workload)
 		return error_set(
 			err, 0, "say what to run: either --workload SPEC, or -- COMMAND [ARG...]");
+	if (q->job.key && !q->job.anonymize)
+		return error_set(err, 0, "--key is for --anonymize");
 	if (!q->job.trace == !q->no_log)
 		return error_set(err, 0,
 			q->no_log ? "-o and --no-log exclude each other"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* fsreel dump: the events of a trace, one a line. */
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "clock.h"
 #include "cmd.h"
@@ -27,22 +25,6 @@ struct dump {
 	struct paths *paths;
 };
 
-static int parse_seconds(
-	const char *text, const char *what, uint64_t missing, uint64_t *ret_ns, struct error *err)
-{
-	char *end = NULL;
-
-	if (!text) {
-		*ret_ns = missing;
-		return 0;
-	}
-	double seconds = strtod(text, &end);
-	if (end == text || *end || !(seconds >= 0) || seconds > 1e9)
-		return error_set(err, 0, "--%s: '%s' is not a time in seconds", what, text);
-	*ret_ns = (uint64_t)llround(seconds * 1e9);
-	return 0;
-}
-
 static int parse_ops(struct dump *d, struct error *err)
 {
 	for (size_t i = 0; i < d->ops.count; i++) {
@@ -66,10 +48,12 @@ static int parse_filters(struct dump *d, struct error *err)
 	if (!r && d->thread)
 		r = parse_number(d->thread, 0, UINT32_MAX, &tid, "--thread", err);
 	d->tid = (uint32_t)tid;
-	if (!r)
-		r = parse_seconds(d->from, "from", 0, &d->from_ns, err);
-	if (!r)
-		r = parse_seconds(d->to, "to", UINT64_MAX, &d->to_ns, err);
+	d->from_ns = 0;
+	d->to_ns = UINT64_MAX;
+	if (!r && d->from)
+		r = parse_seconds(d->from, &d->from_ns, "--from", err);
+	if (!r && d->to)
+		r = parse_seconds(d->to, &d->to_ns, "--to", err);
 	return r;
 }
 

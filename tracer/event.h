@@ -23,6 +23,7 @@ enum event_flags {
 	EVENT_JOINED = 2,  /* one call that arrived in pieces, put together again */
 	/* Only on the way into a trace: derived if the thread's next call makes the name (steps.h). */
 	EVENT_STEP = 4,
+	EVENT_RACED = 8, /* a read whose count the order of the trace does not explain */
 };
 
 struct event {

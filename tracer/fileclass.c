@@ -131,6 +131,52 @@ static const struct {
 	{"*.log", FILE_LOG},
 };
 
+/* What every installation has: such names say nothing of whose it is. */
+static const char *const usual[] = {
+	/* PostgreSQL */
+	"base",
+	"global",
+	"pg_commit_ts",
+	"pg_dynshmem",
+	"pg_logical",
+	"pg_multixact",
+	"pg_notify",
+	"pg_replslot",
+	"pg_serial",
+	"pg_snapshots",
+	"pg_stat",
+	"pg_stat_tmp",
+	"pg_subtrans",
+	"pg_tblspc",
+	"pg_twophase",
+	"pg_wal",
+	"pg_xact",
+	"archive_status",
+	"members",
+	"offsets",
+	"mappings",
+	"snapshots",
+	"postmaster.pid",
+	"postmaster.opts",
+	"postgresql.conf",
+	"postgresql.auto.conf",
+	"pg_hba.conf",
+	"pg_ident.conf",
+	"current_logfiles",
+	/* MariaDB, MySQL */
+	"mysql",
+	"performance_schema",
+	"information_schema",
+	"sys",
+	"#innodb_redo",
+	"#innodb_temp",
+	"ib_buffer_pool",
+	"auto.cnf",
+	"ddl_recovery-backup.log",
+	/* anywhere */
+	"lost+found",
+};
+
 static const char *const names[FILE_CLASS_COUNT] = {
 	[FILE_OTHER] = "other",
 	[FILE_DATABASE] = "database",
@@ -175,6 +221,73 @@ static bool is_status(const char *name)
 
 	return !name[size] && size >= 4 && size <= 16 &&
 	       (*name == '0' || (letter && digit && size <= 5));
+}
+
+/* ---- which characters of a name matter ---- */
+
+/* One character against what is not a star; *ret_next behind that in the pattern. */
+static bool one_fits(const char *pattern, char c, const char **ret_next)
+{
+	char single[64], text[2] = {c, '\0'};
+	const char *end = strchr(pattern, ']');
+
+	*ret_next = pattern + 1;
+	if (*pattern != '[')
+		return *pattern == c || *pattern == '?';
+	size_t size = end ? (size_t)(end - pattern) + 1 : sizeof(single);
+	if (size >= sizeof(single))
+		return false;
+	memcpy(single, pattern, size);
+	single[size] = '\0';
+	*ret_next = end + 1;
+	return !fnmatch(single, text, 0);
+}
+
+/* As fnmatch(), noting what the pattern spells out and what its stars stand for. */
+static bool fits(const char *pattern, const char *name, bool *kept)
+{
+	const char *next;
+
+	if (*pattern != '*') {
+		if (!*pattern || !*name)
+			return !*pattern && !*name;
+		*kept = true;
+		return one_fits(pattern, *name, &next) && fits(next, name + 1, kept + 1);
+	}
+	for (size_t i = 0;; i++) {
+		if (fits(pattern + 1, name + i, kept + i))
+			return true;
+		if (!name[i])
+			return false;
+		kept[i] = false;
+	}
+}
+
+static bool is_usual(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(usual); i++)
+		if (!strcmp(usual[i], name))
+			return true;
+	return false;
+}
+
+bool file_class_mark(struct text name, bool *kept)
+{
+	char copy[256];
+
+	if (!name.size || name.size >= sizeof(copy) || memchr(name.data, '\0', name.size))
+		return false;
+	memcpy(copy, name.data, name.size);
+	copy[name.size] = '\0';
+	memset(kept, true, name.size);
+	if (is_usual(copy))
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(patterns); i++)
+		if (fits(patterns[i].pattern, copy, kept))
+			return true;
+	bool known = is_relation(copy) || is_status(copy);
+	memset(kept, known, name.size);
+	return known;
 }
 
 enum file_class file_class_of(struct text name)

@@ -25,6 +25,12 @@ enum file_class {
 
 /* Of a regular file, by the patterns in fileclass.c (the last component of its name). */
 enum file_class file_class_of(struct text name);
+/*
+ * Which characters of the name its class hangs on: kept[i] for each. Those that are not may become any
+ * other letters without a change of class. Also for names that say nothing of a class but are the same
+ * in every installation of a database. False, with nothing kept: nothing is known of such a name.
+ */
+bool file_class_mark(struct text name, bool *kept);
 const char *file_class_name(enum file_class class);
 /* FILE_CLASS_COUNT if there is no such name. */
 enum file_class file_class_by_name(const char *name);

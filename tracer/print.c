@@ -150,6 +150,8 @@ void print_event(
 		fputs(" derived", out);
 	if (ev->event_flags & EVENT_JOINED)
 		fputs(" joined", out);
+	if (ev->event_flags & EVENT_RACED)
+		fputs(" raced", out);
 	fputc('\n', out);
 }
 
@@ -198,6 +200,8 @@ json_t *event_json(const struct event *ev, struct paths *paths, const struct tra
 		json_object_set_new(json, "derived", json_true());
 	if (ev->event_flags & EVENT_JOINED)
 		json_object_set_new(json, "joined", json_true());
+	if (ev->event_flags & EVENT_RACED)
+		json_object_set_new(json, "raced", json_true());
 	return json;
 }
 

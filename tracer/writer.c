@@ -27,6 +27,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "anonymize.h"
 #include "block.h"
 #include "buffer.h"
 #include "clock.h"
@@ -44,6 +45,7 @@ struct index_entry {
 
 struct trace_writer {
 	uint64_t epoch_ns;
+	struct anonymizer *anonymizer; /* NULL: names stay; of the packer once there are events */
 	pthread_t packer;
 	_Atomic int failed; /* -errno */
 	_Atomic uint64_t lost;
@@ -118,12 +120,14 @@ static size_t put_threads(struct trace_writer *w)
 {
 	pthread_mutex_lock(&w->lock);
 	for (size_t i = w->threads_written; i < w->threads.count; i++) {
-		const struct trace_thread *t = &w->threads.at[i];
-		put_u32(&w->frame, t->tid);
-		put_u32(&w->frame, t->tgid);
-		put_u32(&w->frame, t->uid);
-		put_u32(&w->frame, t->gid);
-		put_bytes(&w->frame, t->comm, sizeof(t->comm));
+		struct trace_thread t = w->threads.at[i];
+		if (w->anonymizer && i)
+			anonymize_thread(w->anonymizer, &t);
+		put_u32(&w->frame, t.tid);
+		put_u32(&w->frame, t.tgid);
+		put_u32(&w->frame, t.uid);
+		put_u32(&w->frame, t.gid);
+		put_bytes(&w->frame, t.comm, sizeof(t.comm));
 	}
 	size_t count = w->threads.count;
 	pthread_mutex_unlock(&w->lock);
@@ -254,6 +258,8 @@ static void event_pack(struct trace_writer *w, struct event *ev)
 	if (!block_count(w->block))
 		w->block_began_ns = now_ns();
 	make_cpu_difference(w, ev);
+	if (w->anonymizer)
+		anonymize_event(w->anonymizer, ev);
 	block_add(w->block, ev);
 	w->elapsed_ns = max_u64(w->elapsed_ns, event_end_ns(ev));
 	if (block_full(w->block))
@@ -542,12 +548,21 @@ int trace_writer_open(
 	return 0;
 }
 
+void trace_writer_anonymize(struct trace_writer *w, struct anonymizer *a)
+{
+	w->anonymizer = a;
+}
+
 int trace_writer_tree(struct trace_writer *w, const struct tree_entry *entry, struct error *err)
 {
+	struct tree_entry shown = *entry;
+
 	pthread_mutex_lock(&w->file_lock);
 	assert(!w->tree_done);
 	size_t before = w->tree.size;
-	tree_encode(entry, &w->tree);
+	if (w->anonymizer)
+		anonymize_entry(w->anonymizer, &shown);
+	tree_encode(&shown, &w->tree);
 	int r = w->tree.size - before > FRAME_MAX / 2 ? -EFBIG : 0;
 	if (!r && w->tree.size >= TREE_FRAME)
 		r = write_tree(w);

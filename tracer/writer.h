@@ -38,6 +38,11 @@ struct trace_thread {
 int trace_writer_open(
 	struct trace_writer **ret, const char *path, const json_t *meta, struct error *err);
 
+/* Replace names by hashes from here on; directly after opening. The anonymizer is borrowed, and META
+ * is the caller's to anonymize. */
+struct anonymizer;
+void trace_writer_anonymize(struct trace_writer *w, struct anonymizer *a);
+
 /* The starting state; all calls before the first event. */
 int trace_writer_tree(struct trace_writer *w, const struct tree_entry *entry, struct error *err);
 

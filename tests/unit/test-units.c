@@ -112,3 +112,18 @@ TEST(nearest)
 	long_word[sizeof(long_word) - 1] = '\0';
 	CHECK_EQ(nearest_name(long_word, names, n, stride), NULL);
 }
+
+TEST(seconds_are_parsed)
+{
+	struct error err = {0};
+	uint64_t ns = 0;
+
+	CHECK_EQ(parse_seconds("0.25", &ns, "--from", &err), 0);
+	CHECK_EQ(ns, 250000000);
+	CHECK_EQ(parse_seconds("12", &ns, "--from", &err), 0);
+	CHECK_EQ(ns, UINT64_C(12000000000));
+	CHECK(parse_seconds("-1", &ns, "--from", &err) < 0);
+	CHECK(parse_seconds("1s", &ns, "--from", &err) < 0);
+	CHECK(parse_seconds("", &ns, "--from", &err) < 0);
+	CHECK(strstr(err.text, "--from: '' is not a time in seconds"));
+}
