@@ -60,7 +60,7 @@ struct counts {
 
 static inline words other_half(words w)
 {
-	return (words)__builtin_shuffle((halves)w, (halves){1, 0, 3, 2});
+	return (words)__builtin_shufflevector((halves)w, (halves)w, 1, 0, 3, 2);
 }
 
 /* Which of these words are noise, as a mask; `before` are the words in front of them. */

@@ -65,7 +65,8 @@ static int ask(struct sqlbench *b, const char *sql, struct answer *ret)
 /* --- statements --- */
 
 /* The text of it stays in *ret_sql for messages; the caller frees it. */
-static struct answer statement(struct sqlbench *b, char **ret_sql, const char *fmt, va_list args)
+attr_printf(3, 0) static struct answer
+	statement(struct sqlbench *b, char **ret_sql, const char *fmt, va_list args)
 {
 	struct answer answer = {0};
 	uint64_t start_ns = now_ns();

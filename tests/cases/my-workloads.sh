@@ -16,7 +16,10 @@ done
 where=(--on "${on:-tmpfs}" --size 700M --scratch-dir .)
 small=my-oltp:rows=2000,clients=4,transactions=10,innodb_log_file_size=4M,innodb_buffer_pool_size=8M
 
-for keys in engine=innodb,binlog=on engine=myisam engine=aria,clients=1; do
+engines=('engine=innodb,binlog=on' engine=myisam 'engine=aria,clients=1')
+[ ! -e "$(find /usr/lib/mysql/plugin /usr/lib64/mysql/plugin -name ha_rocksdb.so -print -quit 2>/dev/null)" ] ||
+	engines+=(engine=rocksdb)
+for keys in "${engines[@]}"; do
 	mkdir data
 	expect 0 "$FSREEL" capture -q -o t.reel --dir data --workload "$small,$keys"
 	expect 0 "$FSREEL" replay -q t.reel --verify-state "${where[@]}"
