@@ -17,7 +17,7 @@ done
 expect 0 "$FSREEL" capture --audit -q -o t.reel --dir db -- sh -c 'cd db && mkdir d e &&
 	dd if=/dev/zero of=big bs=3M count=2 conv=fsync status=none && cp -a big d/copy &&
 	ln d/copy e/hard && ln -s ../big e/soft && tar cf all.tar d e && cat e/soft >e/more &&
-	mv e/more . && touch -d yesterday more && ls -lR . && rm -r d e && ! cat absent 2>/dev/null'
+	mv e/more . && touch -d yesterday more && ls -lR . && rm -r d e && ! cat absent 2>/dev/null && ! stat .fsreel-phase:end 2>/dev/null'
 expect_text '^audit: [0-9,]+ calls on the mount, all accounted for$' "$out"
 expect_text '^write +[0-9]+ +[0-9]+ +[1-9]' "$out" # dd's writes arrive in pieces
 

@@ -14,7 +14,7 @@
 
 #define E(op)  (UINT64_C(1) << OP_##op)
 #define OPENS  (E(open) | E(create) | E(tmpfile) | E(opendir))
-#define WALK   (E(lookup) | E(getattr) | E(readlink) | E(access) | E(getxattr))
+#define WALK   (E(lookup) | E(getattr) | E(readlink) | E(access) | E(getxattr) | E(phase))
 #define RIGHTS E(getattr)
 #define ENDS   (E(flush) | E(setlk) | E(flock) | E(release) | E(releasedir))
 #define NONE   0
