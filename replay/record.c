@@ -145,6 +145,33 @@ static void put_divergences(struct result_run *run, struct record *const *lanes,
 	divergence_free(&all);
 }
 
+static int by_time(const void *a, const void *b)
+{
+	const struct mark *x = a, *y = b;
+
+	return x->at_ns < y->at_ns ? -1 : x->at_ns > y->at_ns;
+}
+
+/* From each mark to the next, and from the last to the end. */
+static void put_phases(
+	struct result_run *run, struct record *const *lanes, size_t count, uint64_t end_ns)
+{
+	VEC(struct mark) marks = {0};
+
+	for (size_t i = 0; i < count; i++)
+		vec_each (mark, &lanes[i]->marks)
+			vec_push(&marks, *mark);
+	if (marks.count)
+		qsort(marks.at, marks.count, sizeof(*marks.at), by_time);
+	for (size_t i = 0; i < marks.count; i++) {
+		uint64_t next_ns = i + 1 < marks.count ? marks.at[i + 1].at_ns : end_ns;
+		struct result_step step = {.elapsed_ns = next_ns - marks.at[i].at_ns};
+		snprintf(step.name, sizeof(step.name), "%.23s", marks.at[i].name);
+		vec_push(&run->steps, step);
+	}
+	vec_free(&marks);
+}
+
 void record_report(
 	struct record *const *lanes, size_t count, uint64_t started_ns, struct result_run *run)
 {
@@ -162,6 +189,7 @@ void record_report(
 	if (last) {
 		run->elapsed_ns = last->chain.end_ns - started_ns;
 		put_critical(run, &last->chain);
+		put_phases(run, lanes, count, last->chain.end_ns);
 	}
 }
 

@@ -62,7 +62,7 @@ bool results_conflict(const struct results *r, struct result_conflict *ret)
 	const struct result_run *first = NULL;
 
 	vec_each (run, &r->runs) {
-		if (run->failure || !run->steps.count)
+		if (run->failure || run->kind != RUN_REAL || !run->steps.count)
 			continue;
 		first = first ? first : run;
 		vec_each (step, &run->steps)

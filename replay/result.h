@@ -49,7 +49,7 @@ struct result_divergence {
 	char *first; /* the first case in words */
 };
 
-/* A part of a real run that was timed by itself: a phase, a query. */
+/* A part of a run that was timed by itself: a phase, a query. Replays know name and time alone. */
 struct result_step {
 	char name[24];
 	uint64_t elapsed_ns;
@@ -83,7 +83,7 @@ struct result_run {
 	char metric_name[32], metric_unit[16];
 	double metric_value; /* real runs; 0 with an empty name otherwise */
 	struct blockstat device;
-	VEC(struct result_step) steps; /* real runs of workloads that have such */
+	VEC(struct result_step) steps; /* of workloads that have such, or mark phases */
 	VEC(struct result_class) classes;
 	VEC(struct result_calibration) calibration;
 	VEC(struct result_divergence) divergence;

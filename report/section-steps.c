@@ -106,6 +106,56 @@ static void print_abreast(const struct layout *l, const struct step_table *s, si
 	layout_table(l, t);
 }
 
+static uint64_t predicted_ns(const struct target_view *t, const char *name)
+{
+	const struct result_step *step = t->replay_run ? step_find(t->replay_run, name) : NULL;
+
+	return step ? step->elapsed_ns : 0;
+}
+
+static void predicted_cell(struct table *t, uint64_t predicted, uint64_t measured)
+{
+	struct unit_text text;
+
+	if (!predicted)
+		table_text(t, "-");
+	else if (!measured)
+		table_text(t, "%s", format_ns(predicted, &text));
+	else
+		table_text(t, "%s %+.0f %%", format_ns(predicted, &text),
+			((double)predicted / (double)measured - 1) * 100);
+}
+
+static bool is_predicted(const struct step_table *s)
+{
+	vec_each (row, &s->rows)
+		vec_each (target, &s->targets)
+			if (predicted_ns(*target, row->name))
+				return true;
+	return false;
+}
+
+static void print_predicted(
+	const struct layout *l, const struct view *v, const struct step_table *s)
+{
+	struct table *t = table_new();
+	char name[64];
+
+	fputc('\n', l->out);
+	layout_text(l, 2, "", "The same steps in the %s replay, and how far off:", v->mode);
+	table_column(t, "step", "step", TABLE_LEFT);
+	for (size_t i = 0; i < s->targets.count && i < TARGETS_ABREAST; i++)
+		table_column(t, layout_short(s->targets.at[i]->target, 14, name),
+			s->targets.at[i]->target, TABLE_RIGHT);
+	for (size_t row = 0; row < s->rows.count; row++) {
+		table_text(t, "%s", s->rows.at[row].name);
+		for (size_t i = 0; i < s->targets.count && i < TARGETS_ABREAST; i++)
+			predicted_cell(t, predicted_ns(s->targets.at[i], s->rows.at[row].name),
+				step_median_ns(s, row, i));
+	}
+	layout_table(l, t);
+}
+
 static void print_left_out(const struct layout *l, const struct step_table *s)
 {
 	char reason[160];
@@ -151,6 +201,8 @@ void section_steps(const struct layout *l, const struct view *v)
 			print_abreast(l, &s, first);
 		print_left_out(l, &s);
 		print_notes(l, &s);
+		if (is_predicted(&s))
+			print_predicted(l, v, &s);
 	}
 	step_table_done(&s);
 }

@@ -34,7 +34,7 @@ const struct step_score step_scores[STEP_SCORES] = {
 
 /* --- what the runs say --- */
 
-static const struct result_step *find_step(const struct result_run *run, const char *name)
+const struct result_step *step_find(const struct result_run *run, const char *name)
 {
 	vec_each (step, &run->steps)
 		if (!strcmp(step->name, name))
@@ -47,7 +47,7 @@ static uint64_t median_of(const struct target_view *t, const char *name)
 	VEC(uint64_t) times = {0};
 
 	vec_each (run, &t->real.runs) {
-		const struct result_step *step = find_step(*run, name);
+		const struct result_step *step = step_find(*run, name);
 		if (step && !step->unfinished)
 			vec_push(&times, step->elapsed_ns);
 	}
@@ -62,7 +62,7 @@ static bool judge_run(struct step_row *row, const struct target_view *t,
 	const struct target_view *first, const struct result_run *run,
 	const struct result_step *model)
 {
-	const struct result_step *step = find_step(run, row->name);
+	const struct result_step *step = step_find(run, row->name);
 
 	row->where = t->target;
 	if (!step) {

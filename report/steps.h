@@ -37,6 +37,9 @@ void step_table_init(struct step_table *ret, const struct view *v);
 void step_table_done(struct step_table *t);
 #define auto_step_table __attribute__((cleanup(step_table_done)))
 
+/* NULL: the run has no such step. */
+const struct result_step *step_find(const struct result_run *run, const char *name);
+
 uint64_t step_median_ns(const struct step_table *t, size_t row, size_t target);
 
 /* One statistic of a target over the compared steps: a time in seconds, or a number. */

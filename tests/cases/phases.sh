@@ -30,3 +30,9 @@ mkdir target
 for order in thread resource strict; do
 	expect 0 "$FSREEL" replay t.reel --on "dir:$PWD/target" --order "$order" --verify-state
 done
+
+# A replay times each phase, and they add up to no more than the run.
+expect 0 "$FSREEL" replay t.reel --on "dir:$PWD/target" -o r.json
+[ "$(jq -r '.runs[0].steps[].name' r.json | tr '\n' ' ')" = "load drop " ] || fail "$(jq .runs[0].steps r.json)"
+jq -e '.runs[0] | (.steps | map(.elapsed_ns) | add) <= .elapsed_ns' r.json >/dev/null ||
+	fail "phases take longer than the run: $(jq .runs[0].steps r.json)"
