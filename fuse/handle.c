@@ -19,6 +19,7 @@
 
 #define MIN_RESERVED  64 /* descriptors that opens leave for everything else */
 #define CLOSE_AT_ONCE 64
+#define DYING         0x80000000u /* beside the number of users: the last of them frees it */
 
 struct handle_table {
 	struct inode_table *inodes;
@@ -194,13 +195,10 @@ struct handle *handle_new(struct handle_table *t, struct inode *i, uint64_t id, 
 	return h;
 }
 
-void handle_free(struct handle *h)
+static void destroy(struct handle *h)
 {
 	struct handle_table *t = h->table;
 
-	pthread_mutex_lock(&t->lock);
-	ring_remove(t, h);
-	pthread_mutex_unlock(&t->lock);
 	for (int i = 0; i < 2; i++)
 		if (h->fd[i] >= 0) {
 			close(h->fd[i]);
@@ -209,6 +207,18 @@ void handle_free(struct handle *h)
 	inode_unref(t->inodes, h->inode);
 	pthread_mutex_destroy(&h->lock);
 	free(h);
+}
+
+/* Its last call has been answered, but the thread that did may not have let go of it yet. */
+void handle_free(struct handle *h)
+{
+	struct handle_table *t = h->table;
+
+	pthread_mutex_lock(&t->lock);
+	ring_remove(t, h);
+	pthread_mutex_unlock(&t->lock);
+	if (!atomic_fetch_or(&h->users, DYING))
+		destroy(h);
 }
 
 /* --- their descriptors --- */
@@ -271,7 +281,7 @@ struct handle_use handle_use_any(struct handle *h)
 
 void handle_unuse(struct handle_use *use)
 {
-	if (use->handle)
-		atomic_fetch_sub(&use->handle->users, 1);
+	if (use->handle && atomic_fetch_sub(&use->handle->users, 1) == (DYING | 1))
+		destroy(use->handle);
 	use->handle = NULL;
 }

@@ -16,6 +16,8 @@
 
 #define FIRST_WORKERS  2
 #define DEFAULT_LIMIT  160
+#define STACK_SIZE     (1u << 20)
+#define HEADROOM       (16u << 20)
 #define WAKE_SIGNAL    SIGUSR2
 #define POLL_INTERVAL  (100 * NSEC_PER_USEC)
 #define DETACH_WAIT_MS 100
@@ -100,10 +102,19 @@ static void thread_free(struct thread *t)
 	free(t);
 }
 
+/* Enough for one thread more, and for what those that are there may still need. */
+static bool has_memory(void)
+{
+	void *p = malloc(HEADROOM);
+
+	free(p);
+	return p;
+}
+
 /* NULL when memory is short: the others go on. */
 static struct thread *thread_new(struct pool *p)
 {
-	struct thread *t = calloc(1, sizeof(*t));
+	struct thread *t = has_memory() ? calloc(1, sizeof(*t)) : NULL;
 
 	if (!t)
 		return NULL;
@@ -123,11 +134,15 @@ static struct thread *thread_new(struct pool *p)
 static int start_blocked(struct thread *t)
 {
 	sigset_t all, old;
+	pthread_attr_t attr;
 
 	sigfillset(&all);
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_SIZE);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	int r = pthread_create(&t->thread, NULL, thread_main, t);
+	int r = pthread_create(&t->thread, &attr, thread_main, t);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&attr);
 	return r;
 }
 
