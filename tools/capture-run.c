@@ -493,6 +493,8 @@ static int clean_up_after(const struct capture_job *job, const struct shared *s,
 {
 	bool killed = orphans_kill(orphans, s->guard, NULL, 0);
 
+	if (s->guard)
+		kill(s->guard, MOUNT_GUARD_SIGNAL);
 	return error_set(err, EIO, "the recorder was ended by signal %d%s%s%s", WTERMSIG(status),
 		killed ? "; what ran on its mount was killed" : "", job->trace ? "; " : "",
 		job->trace ? "the trace can be read up to a second before that" : "");

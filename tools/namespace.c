@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -15,6 +16,8 @@
 #include "io.h"
 #include "spawn.h"
 #include "vec.h"
+
+#define GUARD_WAIT_S 10
 
 static int write_text(const char *path, const char *text)
 {
@@ -67,19 +70,36 @@ int namespace_private(void)
 	return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ? -errno : 0;
 }
 
-static void guard_main(int line, const char *path)
+/*
+ * Whoever used the mount must be dead before it goes, or would go on in the empty directory below it:
+ * the process that started the recorder sees to that, unless it is dead too.
+ */
+static void wait_for_starter(pid_t starter, const sigset_t *signals)
+{
+	const struct timespec limit = {GUARD_WAIT_S, 0};
+
+	if (getppid() == starter)
+		sigtimedwait(signals, NULL, &limit);
+}
+
+static void guard_main(int line, const char *path, pid_t starter)
 {
 	const char *const argv[] = {"fusermount3", "-u", "-z", "-q", path, NULL};
+	sigset_t signals;
 	char word;
 	ssize_t n;
 
 	setsid();
 	interrupt_release();
+	sigemptyset(&signals);
+	sigaddset(&signals, MOUNT_GUARD_SIGNAL);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
 	do
 		n = read(line, &word, 1);
 	while (n < 0 && errno == EINTR);
 	if (n == 1)
 		_exit(0);
+	wait_for_starter(starter, &signals);
 	if (umount2(path, MNT_DETACH))
 		spawn_run(argv, NULL, NULL);
 	_exit(0);
@@ -91,6 +111,7 @@ int mount_guard_start(struct mount_guard *g, const char *path, struct error *err
 
 	if (pipe2(ends, O_CLOEXEC))
 		return error_errno(err, errno, "pipe");
+	pid_t starter = getppid();
 	g->pid = fork();
 	if (g->pid < 0) {
 		close(ends[0]);
@@ -99,7 +120,7 @@ int mount_guard_start(struct mount_guard *g, const char *path, struct error *err
 	}
 	if (!g->pid) {
 		close(ends[1]);
-		guard_main(ends[0], path);
+		guard_main(ends[0], path, starter);
 	}
 	close(ends[0]);
 	g->line = ends[1];

@@ -12,7 +12,11 @@
  */
 int namespace_private(void);
 
-/* A process that unmounts `path` when this one dies without having said good-bye. */
+/*
+ * A process that unmounts `path` when this one dies without having said good-bye. It waits until the
+ * parent of this one, if alive, has ended what used the mount and says so with MOUNT_GUARD_SIGNAL.
+ */
+#define MOUNT_GUARD_SIGNAL SIGUSR1
 struct mount_guard {
 	int line; /* -1 = none */
 	int pid;
