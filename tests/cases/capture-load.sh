@@ -28,7 +28,7 @@ captured "64 threads of files" "$for_seconds" 8 8 "$keep" 0 files
 ) || exit 1
 
 # The recorder dies at a moment of its choice. What had ended a good second before is in the trace.
-for i in $(seq "$kills"); do
+for _ in $(seq "$kills"); do
 	rm -rf db counts && mkdir db
 	"$FSREEL" capture -o t.reel --dir db -- sh -c "cd db && exec '$LOAD' ../counts 60 4 8 20 0" 2>err &
 	capture=$!
@@ -41,9 +41,9 @@ for i in $(seq "$kills"); do
 	wait $capture || status=$?
 	[ $status = 2 ] || fail "status $status after a death: $(cat err)"
 	"$LOAD" counts >after || : # what failed in its last moment
-	cp counts then
+	cp counts still
 	sleep 0.2
-	cmp -s counts then || fail "the program goes on without its recorder"
+	cmp -s counts still || fail "the program goes on without its recorder"
 	"$TEST_LIB/compare-counts" t.reel before after 2>err || fail "killed: $(cat err)"
 	expect 1 "$FSREEL" check t.reel
 	expect_text 'unfinished: no valid end after [0-9,]+ events' "$out"
