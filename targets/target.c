@@ -22,6 +22,7 @@
 #include "mounting.h"
 #include "scratch.h"
 #include "spawn.h"
+#include "tempdir.h"
 #include "units.h"
 #include "vec.h"
 
@@ -34,6 +35,7 @@ struct target {
 
 	/* While made: */
 	char *path;                    /* the directory to work in */
+	struct tempdir own;            /* in `dir`: the same directory */
 	bool mounted;                  /* something of ours is mounted there */
 	const struct scratch *scratch; /* what it is made on; NULL for dir: */
 	char *options;                 /* in effect */
@@ -354,12 +356,11 @@ static dev_t device_below(const char *path)
 
 static int make_directory(struct target *t, struct error *err)
 {
-	t->path = xasprintf("%s/fsreel-XXXXXX", t->dir);
-	if (!mkdtemp(t->path)) {
-		int code = errno;
-		free(take_ptr(t->path));
-		return error_errno(err, code, "cannot make a directory");
-	}
+	int r = tempdir_make(&t->own, t->dir, err);
+
+	if (r)
+		return r;
+	t->path = xstrdup(t->own.path);
 	t->device = device_below(t->path);
 	return 0;
 }
@@ -394,7 +395,7 @@ int target_unmake(struct target *t, struct error *err)
 	if (t->mounted)
 		r = mounting_unmount(t->path, err);
 	if (t->path && t->dir) {
-		r = remove_tree(t->path);
+		r = tempdir_remove(&t->own);
 		if (r)
 			error_errno(err, r, "cannot remove %s", t->path);
 	} else if (t->path) {

@@ -54,6 +54,16 @@ for signal in INT TERM KILL; do
 	[ $signal = KILL ] || [ -z "$(ls -A here)" ] || fail "left in dir: after SIG$signal: $(ls here)"
 done
 
+# What SIGKILL left there the next run clears away, but nothing of a living one, nor what only looks so.
+[ -n "$(ls -A here)" ] || fail "nothing was left by SIGKILL: what is this test for?"
+mkdir here/fsreel-abcdef here/fsreel-live00
+exec 8>here/fsreel-live00.lock
+flock 8
+expect 0 "$FSREEL" run --workload sqlite-tpcb:transactions=20,accounts=100 --on "dir:$PWD/here"
+[ "$(ls here | tr '\n' ' ')" = "fsreel-abcdef fsreel-live00 fsreel-live00.lock " ] || fail "left: $(ls here)"
+exec 8>&-
+rm -r here/*
+
 # The runs that ended are kept, and say that there are more.
 "$FSREEL" run --workload sqlite-tpcb:transactions=20,accounts=100 --on "dir:$PWD/here" --repeat 5000 \
 	-o some.json >out 2>err &
