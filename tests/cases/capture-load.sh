@@ -3,7 +3,7 @@
 # Many threads, more files than descriptors, a recorder that dies at any moment, memory that is short:
 # the trace has what the program counted, up to the second before a death.
 #
-# SECONDS_OF_LOAD, KEEP (files alive per thread) and KILLS make it longer: tests/long.
+# SECONDS_OF_LOAD, KEEP (files alive per thread) and KILLS make it longer, as in the long suite.
 . "$TEST_LIB/functions.sh"
 requires_fuse
 requires python3 -c ''
