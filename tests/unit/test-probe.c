@@ -485,6 +485,34 @@ TEST(paths_of_any_length)
 	scene_done(&s);
 }
 
+static void computing(const struct scene *s)
+{
+	int fd = open("a", O_RDWR | O_CREAT, 0644);
+
+	sync_file_range(fd, 0, 1, 0);
+	for (uint64_t until = clock_ns(CLOCK_THREAD_CPUTIME_ID) + 20 * NSEC_PER_MSEC;
+		clock_ns(CLOCK_THREAD_CPUTIME_ID) < until;)
+		;
+	usleep(20000);
+	sync_file_range(fd, 0, 1, 0);
+	sync_file_range(fd, 0, 1, 0);
+}
+
+TEST(cpu_time_between_two_calls)
+{
+	struct scene s;
+
+	if (!scene_run(&s, PROBE_HIDDEN, computing))
+		return;
+	uint64_t at[3];
+	for (unsigned i = 0; i < 3; i++)
+		at[i] = nth(&s, SYS_sync_file_range, i)->r.cpu_ns;
+	CHECK(at[1] - at[0] > 19 * NSEC_PER_MSEC);
+	CHECK(at[1] - at[0] < 26 * NSEC_PER_MSEC);
+	CHECK(at[2] - at[1] < 200 * NSEC_PER_USEC);
+	scene_done(&s);
+}
+
 static void many_calls(const struct scene *s)
 {
 	for (int process = 0; process < 4; process++) {

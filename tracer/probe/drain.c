@@ -101,8 +101,10 @@ size_t drain_round(struct drain *d, uint64_t now_ns)
 {
 	size_t count = 0;
 
-	if (read_ring(d, &count))
-		give(d, now_ns);
+	if (!read_ring(d, &count))
+		return count;
+	give(d, now_ns);
+	d->until_ns = now_ns;
 	return count;
 }
 

@@ -38,6 +38,7 @@ struct drain {
 	drain_time_fn time;
 	drain_take_fn take;
 	void *arg;
+	uint64_t until_ns; /* all that has an earlier time has been given out */
 	uint64_t given;    /* records */
 	size_t peak_bytes; /* the fullest the ring was found */
 

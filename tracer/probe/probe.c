@@ -49,6 +49,7 @@ struct probe {
 	_Atomic uint64_t given;
 	_Atomic size_t peak;
 	probe_record_fn record;
+	probe_until_fn until;
 	void *arg;
 };
 
@@ -197,6 +198,8 @@ static size_t drain(struct probe *p)
 
 	atomic_store_explicit(&p->given, p->drain.given, memory_order_relaxed);
 	atomic_store_explicit(&p->peak, p->drain.peak_bytes, memory_order_relaxed);
+	if (p->until)
+		p->until(p->drain.until_ns, p->arg);
 	return count;
 }
 
@@ -259,6 +262,20 @@ static int find_device(struct probe *p, const char *dir, struct error *err)
 	               : error_set(err, EIO, "the probe is loaded, but its programs are not run");
 }
 
+static struct probe_clock *clock_of(const struct probe *p, uint32_t tid)
+{
+	return &p->object->bss->clocks[tid % PROBE_CLOCKS];
+}
+
+static void start_tracing(struct probe *p, pid_t tid)
+{
+	struct probe_clock *c = clock_of(p, (uint32_t)tid);
+
+	if (c->tid != (uint32_t)tid)
+		*c = (struct probe_clock){.tid = (uint32_t)tid};
+	set_traced(p, tid, true);
+}
+
 int probe_watch(struct probe *p, pid_t pid, struct error *err)
 {
 	struct tids tids = {0};
@@ -266,10 +283,31 @@ int probe_watch(struct probe *p, pid_t pid, struct error *err)
 	/* What was made while we looked may have been missed: look until nothing is new. */
 	for (size_t before = 0; tids_of_tree(&tids, pid) || !before; before = 1)
 		vec_each (tid, &tids.list)
-			set_traced(p, *tid, true);
+			start_tracing(p, *tid);
 	bool found = tids.list.count > 0;
 	vec_free(&tids.list);
 	return found ? 0 : error_set(err, ESRCH, "there is no process %d", pid);
+}
+
+/* --- CPU time --- */
+
+uint64_t probe_clock_ns(struct probe *p, uint32_t tid)
+{
+	struct probe_clock *c = clock_of(p, tid);
+
+	/* Its programs are at rest: the thread is in a call, and this is what it waits for. */
+	if (__atomic_load_n(&c->tid, __ATOMIC_ACQUIRE) != tid)
+		return 0;
+	if (c->call && !__atomic_exchange_n(&c->served, 1, __ATOMIC_ACQ_REL))
+		c->own_ns += c->enter_ns - c->leave_ns;
+	return c->own_ns + 1;
+}
+
+long probe_call_of(const struct probe *p, uint32_t tid)
+{
+	const struct probe_clock *c = clock_of(p, tid);
+
+	return c->tid == tid ? (long)c->call - 1 : -1;
 }
 
 /* --- open, stop, close --- */
@@ -279,6 +317,11 @@ uint32_t probe_device(dev_t device)
 	return major(device) << 20 | minor(device);
 }
 
+void probe_narrow(struct probe *p, uint32_t device)
+{
+	p->object->bss->device = device;
+}
+
 static int start(struct probe *p, const struct probe_options *o, struct error *err)
 {
 	int r = load(p, o, err);
@@ -286,7 +329,7 @@ static int start(struct probe *p, const struct probe_options *o, struct error *e
 	if (!r)
 		r = map_ring(p, err);
 	if (!r && o->device)
-		p->object->bss->device = o->device;
+		probe_narrow(p, o->device);
 	else if (!r && o->dir)
 		r = find_device(p, o->dir, err);
 	return r ? r : start_reader(p, err);
@@ -302,6 +345,7 @@ int probe_open(struct probe **ret, const struct probe_options *options, struct e
 	p->poll_fd = -1;
 	p->mapped_pos = p->mapped_data = MAP_FAILED;
 	p->record = options->record;
+	p->until = options->until;
 	p->arg = options->arg;
 	p->drain.time = record_time;
 	p->drain.take = take;

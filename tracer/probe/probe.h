@@ -31,6 +31,8 @@ struct probe;
 
 /* Good until it returns. */
 typedef void (*probe_record_fn)(const struct probe_record *r, void *arg);
+/* All records of calls that ended before `until_ns` have been given. */
+typedef void (*probe_until_fn)(uint64_t until_ns, void *arg);
 
 struct probe_options {
 	unsigned set; /* enum probe_set, or'ed */
@@ -47,6 +49,7 @@ struct probe_options {
 	uint32_t device;
 	size_t ring_bytes; /* a power of two and whole pages; 0 = 32 MiB */
 	probe_record_fn record;
+	probe_until_fn until; /* after each look at the ring; may be NULL */
 	void *arg;
 };
 
@@ -69,6 +72,18 @@ int probe_watch(struct probe *p, pid_t pid, struct error *err);
 void probe_stop(struct probe *p, struct probe_stats *ret);
 /* Stops it if that has not been done; takes NULL. */
 void probe_close(struct probe *p);
+
+/* Before somebody is watched: the device whose files are reported from now on. */
+void probe_narrow(struct probe *p, uint32_t device);
+
+/*
+ * For who serves the calls of watched threads, while `tid` is in one: the CPU time that it used
+ * outside of served calls, plus 1; 0 = not known. So the difference between two calls is what the
+ * application did between them, without what serving it cost. Any thread.
+ */
+uint64_t probe_clock_ns(struct probe *p, uint32_t tid);
+/* The number of the call that it is in; -1 = in none, or not known. */
+long probe_call_of(const struct probe *p, uint32_t tid);
 
 /* So far; any thread. */
 struct probe_stats probe_stats_now(const struct probe *p);

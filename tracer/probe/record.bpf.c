@@ -53,6 +53,7 @@ __u32 answer;
 /* --- read by it --- */
 
 __u64 traced[TIDS / 64];
+struct probe_clock clocks[PROBE_CLOCKS]; /* it writes there, too */
 __u64 lost[PROBE_KINDS];
 __u64 lost_starts;
 
@@ -123,6 +124,83 @@ static __always_inline void trace(__u32 tid)
 static __always_inline void untrace(__u32 tid)
 {
 	__sync_fetch_and_and(&traced[(tid / 64) % (TIDS / 64)], ~(1ull << (tid % 64)));
+}
+
+/* --- CPU time --- */
+
+static __always_inline struct probe_clock *clock_of(__u32 tid)
+{
+	return &clocks[tid % PROBE_CLOCKS];
+}
+
+static __always_inline void clock_start(__u32 tid)
+{
+	struct probe_clock *c = clock_of(tid);
+
+	__builtin_memset(c, 0, sizeof(*c));
+	c->tid = tid;
+}
+
+/* Of a thread that is on a CPU. One that was there already when it was traced counts from now. */
+static __always_inline __u64 used_ns(struct probe_clock *c)
+{
+	__u64 now = bpf_ktime_get_ns();
+
+	if (!c->since_ns)
+		c->since_ns = now;
+	return c->used_ns + (now - c->since_ns);
+}
+
+static __always_inline void clock_enter(__u32 tid, __u32 nr)
+{
+	struct probe_clock *c = clock_of(tid);
+
+	if (c->tid != tid)
+		return;
+	c->enter_ns = used_ns(c);
+	c->call = nr + 1;
+}
+
+static __always_inline void clock_leave(__u32 tid)
+{
+	struct probe_clock *c = clock_of(tid);
+
+	if (c->tid != tid)
+		return;
+	c->call = 0;
+	if (!c->served)
+		return;
+	c->served = 0;
+	c->leave_ns = used_ns(c);
+}
+
+/* This call is an event: what was used between two of them is the application's own. */
+static __always_inline __u64 clock_serve(__u32 tid)
+{
+	struct probe_clock *c = clock_of(tid);
+
+	if (c->tid != tid)
+		return 0;
+	if (!__sync_lock_test_and_set(&c->served, 1))
+		c->own_ns += c->enter_ns - c->leave_ns;
+	return c->own_ns + 1;
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	__u32 from = prev->pid, to = next->pid;
+
+	if (is_traced(from)) {
+		struct probe_clock *c = clock_of(from);
+		if (c->tid == from) {
+			c->used_ns = used_ns(c);
+			c->since_ns = 0;
+		}
+	}
+	if (is_traced(to))
+		clock_of(to)->since_ns = bpf_ktime_get_ns();
+	return 0;
 }
 
 /* --- the ring --- */
@@ -335,6 +413,7 @@ int BPF_PROG(on_enter, struct pt_regs *regs, long id)
 
 	if (!is_traced(task->pid))
 		return 0;
+	clock_enter(task->pid, nr);
 	if ((__u32)task->pid == asker)
 		answer_asker(task);
 	if (nr >= PROBE_CALLS || !calls[nr].sets)
@@ -409,6 +488,7 @@ static __always_inline void fill(struct probe_record *r, const struct started *s
 {
 	clear(r);
 	r->kind = PROBE_CALL;
+	r->cpu_ns = clock_serve(task->pid);
 	r->nr = s->nr - 1;
 	r->tid = task->pid;
 	r->tgid = task->tgid;
@@ -585,19 +665,15 @@ static __always_inline void put_path_call(
 		put_long(s, task, regs, b, flags, result);
 }
 
-SEC("tp_btf/sys_exit")
-int BPF_PROG(on_exit, struct pt_regs *regs, long result)
+static __always_inline void end_call(struct task_struct *task, struct pt_regs *regs, long result)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-
-	if (!is_traced(task->pid))
-		return 0;
 	struct started *s = bpf_task_storage_get(&calls_started, task, NULL, 0);
+
 	if (!s || !s->nr)
-		return 0;
+		return;
 	__u32 nr = s->nr - 1;
 	if (nr >= PROBE_CALLS)
-		return 0;
+		return;
 	if (calls[nr].extra & EXTRA_BATCH)
 		put_batch(s, regs, result);
 	if (calls[nr].path[0])
@@ -605,6 +681,17 @@ int BPF_PROG(on_exit, struct pt_regs *regs, long result)
 	else
 		put_call(s, task, regs, calls[nr].extra, result);
 	s->nr = 0;
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(on_exit, struct pt_regs *regs, long result)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	if (!is_traced(task->pid))
+		return 0;
+	end_call(task, regs, result);
+	clock_leave(task->pid);
 	return 0;
 }
 
@@ -735,6 +822,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 {
 	if (!is_traced(parent->pid))
 		return 0;
+	clock_start(child->pid);
 	trace(child->pid);
 	struct probe_record *r = reserve(PROBE_FORK, parent);
 	if (!r)
@@ -752,6 +840,8 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid)
 	if (!is_traced(old_pid) && !is_traced(task->pid))
 		return 0;
 	/* A thread that is not the first takes over the number of the process. */
+	if (!is_traced(task->pid))
+		clock_start(task->pid);
 	trace(task->pid);
 	struct probe_record *r = reserve(PROBE_EXEC, task);
 	if (!r)

@@ -56,6 +56,25 @@ enum probe_flags {
 	PROBE_STARTED_ELSEWHERE = 4, /* io_uring: the submission was not seen */
 };
 
+/*
+ * CPU time of a thread, kept by the programs and read by whoever serves its calls. Time inside
+ * calls that were served (`served`) is not the application's own: a replay makes these calls itself.
+ */
+struct probe_clock {
+	uint32_t tid;    /* whose; 0 = nobody's */
+	uint32_t call;   /* the number of the call it is in, plus 1; 0 = in none */
+	uint32_t served; /* this call was: set by who serves it, taken back at its end */
+	uint32_t reserved;
+	uint64_t used_ns,
+		since_ns;  /* until it was put on a CPU, and when that was; 0 = not known */
+	uint64_t enter_ns; /* used when the last call began */
+	uint64_t leave_ns; /* used when the last served call ended */
+	uint64_t own_ns;   /* the application's own until the last served call began */
+	uint64_t padding;
+};
+
+#define PROBE_CLOCKS 65536u /* by the lowest bits of tid; of two that meet there the later counts */
+
 #define PROBE_BATCH 1024 /* iovecs that are added up, iocbs that are reported; UIO_MAXIOV */
 
 struct probe_lock { /* struct flock of fcntl(2) */
@@ -66,7 +85,8 @@ struct probe_lock { /* struct flock of fcntl(2) */
 
 struct probe_record {
 	uint64_t enter_ns, exit_ns; /* CLOCK_MONOTONIC; equal where there is only one time */
-	int64_t result; /* of a call as the kernel returns it; -512 to -516: it is made again */
+	uint64_t cpu_ns; /* CALL: the application's own CPU time so far, see probe_clock_ns() */
+	int64_t result;  /* of a call as the kernel returns it; -512 to -516: it is made again */
 	/*
 	 * CALL: the six arguments, raw. URING: opcode, IOSQE flags, user_data, offset, length (of
 	 * READV and WRITEV the number of iovecs), flags (RWF or fsync flags). AIO: opcode, data,
