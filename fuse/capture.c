@@ -165,6 +165,7 @@ static void capture_free(struct capture *c)
 	pieces_free(c->pieces);
 	tasks_free(c->tasks);
 	handle_table_free(c->handles);
+	opened_free(c->opened);
 	inode_table_close(c->inodes);
 	claim_drop(&c->claim);
 	free(c->path);
@@ -264,7 +265,8 @@ int capture_mount(struct capture **ret, const struct capture_options *options, s
 	c->strip_direct = options->strip_direct;
 	c->locks = locks_new(&lock_events);
 	c->pieces = pieces_new();
-	c->tasks = tasks_new(options->writer);
+	c->tasks = tasks_new(options->writer, options->clock);
+	c->opened = options->clock ? opened_new() : NULL;
 	if (!r)
 		r = start(c, options, err);
 	if (r && c->mounted)
@@ -287,6 +289,23 @@ bool capture_taken(const struct capture *c)
 const char *capture_path(const struct capture *c)
 {
 	return c->path;
+}
+
+bool capture_opened(struct capture *c, uint64_t number, uint64_t at_ns, uint64_t *ret_file,
+	uint64_t *ret_handle)
+{
+	struct opened_file found;
+
+	if (!c->opened || !opened_find(c->opened, number, at_ns, &found))
+		return false;
+	*ret_file = found.file;
+	*ret_handle = found.handle;
+	return true;
+}
+
+uint32_t capture_thread(struct capture *c, uint32_t tid, uint32_t tgid, const char *name)
+{
+	return tasks_index(c->tasks, tid, tgid, name);
 }
 
 static int unmount(const struct capture *c, struct error *err)

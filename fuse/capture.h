@@ -13,6 +13,15 @@
 
 struct capture;
 
+/*
+ * Where the CPU time of the application's threads is read, if not in /proc: what `tid`, which is
+ * blocked in a call, used by itself; 0 = not known. From any worker thread.
+ */
+struct capture_clock {
+	uint64_t (*cpu_ns)(void *arg, uint32_t tid);
+	void *arg;
+};
+
 struct capture_options {
 	const char *source;      /* the real directory below */
 	const char *mount_point; /* an existing empty directory, or NULL: over `source` itself */
@@ -20,6 +29,7 @@ struct capture_options {
 	bool strict_meta;  /* attribute and entry time-outs 0: every stat becomes a request */
 	bool strip_direct; /* O_DIRECT is logged but not passed down */
 	unsigned workers;  /* 0 = the default */
+	const struct capture_clock *clock; /* NULL: /proc. With it, opened handles are remembered */
 };
 
 struct capture_stats {
@@ -51,6 +61,16 @@ const char *capture_path(const struct capture *c);
  * seen any more; those that were in it already are still served.
  */
 bool capture_taken(const struct capture *c);
+
+/*
+ * For events that come from elsewhere (a probe in the kernel). Which open file the kernel knew by
+ * `number` at a time; false if it is not known. Any thread.
+ */
+bool capture_opened(struct capture *c, uint64_t number, uint64_t at_ns, uint64_t *ret_file,
+	uint64_t *ret_handle);
+/* The index of a thread, which is declared when it is new. `name` (may be NULL): of one that is just
+ * being made, of which /proc may know nothing yet or any more. */
+uint32_t capture_thread(struct capture *c, uint32_t tid, uint32_t tgid, const char *name);
 
 /*
  * Unmount if no process uses the mount any more: 0, or -EBUSY and all goes on. After 0 only

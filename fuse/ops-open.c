@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "lower.h"
 #include "ops.h"
 #include "reply.h"
@@ -36,6 +37,15 @@ static void set_opened(struct scope *rec, struct handle *h)
 	rec->ev.file = inode_id(h->inode);
 	rec->ev.handle = h->id;
 	h->thread = rec->ev.thread;
+}
+
+/* Before the application has it. */
+static void remember(struct capture *c, const struct handle *h)
+{
+	const struct opened_file what = {inode_id(h->inode), h->id};
+
+	if (c->opened)
+		opened_add(c->opened, (uintptr_t)h, what, now_ns());
 }
 
 /* A descriptor more than the system gives: one try more with more room. */
@@ -120,6 +130,7 @@ static void reply_create(
 	struct fuse_entry_param e = reply_entry_param(c, i, st);
 
 	set_opened(rec, h);
+	remember(c, h);
 	scope_result(rec, 0);
 	if (kernel_reply_create(rec->req, &e, (uintptr_t)h, needs_cache(c, i)) != -ENOENT)
 		return;
@@ -172,6 +183,7 @@ static void open_any(struct scope *rec, fuse_ino_t ino, int flags, int below)
 	}
 	struct handle *h = handle_new(c->handles, i, next_handle(c), fd, flags);
 	set_opened(rec, h);
+	remember(c, h);
 	scope_result(rec, 0);
 	if (kernel_reply_open(rec->req, (uintptr_t)h, needs_cache(c, i)) == -ENOENT)
 		handle_free(h);

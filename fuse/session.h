@@ -12,6 +12,7 @@
 #include "inode.h"
 #include "kernel.h"
 #include "locks.h"
+#include "opened.h"
 #include "pieces.h"
 #include "tasks.h"
 
@@ -22,6 +23,7 @@ struct capture {
 	struct handle_table *handles;
 	struct locks *locks;
 	struct tasks *tasks;
+	struct opened *opened; /* NULL: nobody asks */
 	struct pieces *pieces;
 	struct trace_writer *writer; /* NULL: nothing is logged */
 	struct pool *pool;

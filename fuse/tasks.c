@@ -42,6 +42,7 @@ struct tasks {
 	struct map by_tid; /* tid -> index into all */
 	VEC(struct entry *) all;
 	struct trace_writer *writer;
+	const struct capture_clock *clock;
 	uint32_t own_pid;
 	int *keepers[MAX_KEPT]; /* places in entries; the oldest is next */
 	unsigned next_keeper;
@@ -73,12 +74,13 @@ static int keep_open(struct tasks *c, int *fd, uint32_t tid, const char *file)
 	return *fd;
 }
 
-struct tasks *tasks_new(struct trace_writer *w)
+struct tasks *tasks_new(struct trace_writer *w, const struct capture_clock *clock)
 {
 	struct tasks *c = ALLOC(struct tasks);
 
 	pthread_mutex_init(&c->lock, NULL);
 	c->writer = w;
+	c->clock = clock;
 	c->own_pid = (uint32_t)getpid();
 	return c;
 }
@@ -115,15 +117,19 @@ static void read_comm(uint32_t tid, char comm[16])
 		snprintf(comm, 16, "%s", text);
 }
 
+/* What /proc knows of it; of a thread that is gone, what was known before stays. */
 static void identify(struct entry *e, struct trace_thread *thread)
 {
 	auto_free char *path = xasprintf("/proc/%u/status", e->tid);
 	auto_free char *status = read_text(path);
 
-	e->tgid = status ? status_number(status, "\nTgid:") : 0;
+	e->tgid = status ? status_number(status, "\nTgid:") : thread->tgid;
 	e->alone = status && e->tgid == e->tid && status_number(status, "\nThreads:") == 1;
-	thread->tid = e->tid;
 	thread->tgid = e->tgid;
+	if (status && thread->uid == UINT32_MAX) {
+		thread->uid = status_number(status, "\nUid:");
+		thread->gid = status_number(status, "\nGid:");
+	}
 	read_comm(e->tid, thread->comm);
 }
 
@@ -134,10 +140,8 @@ static struct entry *find(struct tasks *c, uint32_t tid)
 	return at ? c->all.at[*at] : NULL;
 }
 
-static void declare(struct tasks *c, struct entry *e, uint32_t uid, uint32_t gid)
+static void declare(struct tasks *c, struct entry *e, struct trace_thread thread)
 {
-	struct trace_thread thread = {.uid = uid, .gid = gid};
-
 	identify(e, &thread);
 	e->own = e->tgid == c->own_pid;
 	e->cpu_ns = 0;
@@ -150,15 +154,15 @@ static void declare(struct tasks *c, struct entry *e, uint32_t uid, uint32_t gid
 		e->index = trace_writer_thread(c->writer, &thread);
 }
 
-static struct entry *make(struct tasks *c, uint32_t tid, uint32_t uid, uint32_t gid)
+static struct entry *make(struct tasks *c, struct trace_thread thread)
 {
 	struct entry *e = ALLOC(struct entry);
 
-	e->tid = tid;
+	e->tid = thread.tid;
 	e->schedstat = e->syscall = -1;
-	map_put(&c->by_tid, tid, 0, c->all.count);
+	map_put(&c->by_tid, e->tid, 0, c->all.count);
 	vec_push(&c->all, e);
-	declare(c, e, uid, gid);
+	declare(c, e, thread);
 	return e;
 }
 
@@ -191,11 +195,14 @@ static uint64_t read_schedstat(struct tasks *c, struct entry *e)
 
 static uint64_t read_cpu(struct tasks *c, struct entry *e)
 {
+	if (c->clock)
+		return c->clock->cpu_ns(c->clock->arg, e->tid);
 	return e->alone ? read_process_clock(e->tid) : read_schedstat(c, e);
 }
 
 struct task tasks_look(struct tasks *c, uint32_t tid, uint32_t uid, uint32_t gid)
 {
+	const struct trace_thread thread = {.tid = tid, .uid = uid, .gid = gid};
 	struct task result = {0};
 
 	if (!tid)
@@ -203,11 +210,11 @@ struct task tasks_look(struct tasks *c, uint32_t tid, uint32_t uid, uint32_t gid
 	pthread_mutex_lock(&c->lock);
 	struct entry *e = find(c, tid);
 	if (!e)
-		e = make(c, tid, uid, gid);
+		e = make(c, thread);
 	if (c->writer && !e->own) {
 		uint64_t cpu_ns = read_cpu(c, e);
 		if (cpu_ns < e->cpu_ns) {
-			declare(c, e, uid, gid);
+			declare(c, e, thread);
 			cpu_ns = read_cpu(c, e);
 		}
 		e->cpu_ns = cpu_ns;
@@ -217,6 +224,22 @@ struct task tasks_look(struct tasks *c, uint32_t tid, uint32_t uid, uint32_t gid
 	result.own = e->own;
 	pthread_mutex_unlock(&c->lock);
 	return result;
+}
+
+uint32_t tasks_index(struct tasks *c, uint32_t tid, uint32_t tgid, const char *name)
+{
+	struct trace_thread thread = {
+		.tid = tid, .tgid = tgid, .uid = UINT32_MAX, .gid = UINT32_MAX};
+
+	if (name)
+		snprintf(thread.comm, sizeof(thread.comm), "%s", name);
+	pthread_mutex_lock(&c->lock);
+	struct entry *e = find(c, tid);
+	if (!e)
+		e = make(c, thread);
+	uint32_t index = e->index;
+	pthread_mutex_unlock(&c->lock);
+	return index;
 }
 
 /* --- the call a thread is in --- */

@@ -3,6 +3,7 @@
 #ifndef TASKS_H
 #define TASKS_H
 
+#include "capture.h"
 #include "writer.h"
 
 struct tasks;
@@ -13,12 +14,15 @@ struct task {
 	bool own;        /* a thread of this process: not the application's */
 };
 
-/* `w` may be NULL: nobody is declared, only `own` is told. */
-struct tasks *tasks_new(struct trace_writer *w);
+/* `w` may be NULL: nobody is declared, only `own` is told. `clock`: see capture_options. */
+struct tasks *tasks_new(struct trace_writer *w, const struct capture_clock *clock);
 void tasks_free(struct tasks *c);
 
 /* Thread `tid`, which is blocked in a call just now. Declares it when it is new; 0 is the kernel. */
 struct task tasks_look(struct tasks *c, uint32_t tid, uint32_t uid, uint32_t gid);
+
+/* The index of a thread that need not be there any more; see capture_thread(). */
+uint32_t tasks_index(struct tasks *c, uint32_t tid, uint32_t tgid, const char *name);
 
 /*
  * What the call is in which `tid` is blocked: the kernel turns one call into several requests, and

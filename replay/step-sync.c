@@ -722,7 +722,15 @@ static int64_t step_sync_sync(struct replay_context *ctx, const struct step *ste
 {
 	struct dir_ref dir auto_dir = dir_ref(ctx, step->args->dir);
 
-	return dir.fd < 0 ? dir.fd : try(syncfs(dir.fd));
+	if (dir.fd < 0)
+		return dir.fd;
+	/* The descriptor of a directory is only a place, which cannot be synced. */
+	int fd = files_open_beneath(dir.fd, ".", O_RDONLY | O_DIRECTORY, 0);
+	if (fd < 0)
+		return fd;
+	int64_t r = try(syncfs(fd));
+	close(fd);
+	return r;
 }
 
 /* Not a call: record_step() takes the time. */

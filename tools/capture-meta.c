@@ -64,8 +64,22 @@ static void add_time(json_t *meta)
 	json_object_set_new(meta, "started", json_string(text));
 }
 
+/* The probe's clock counts nothing of what the capture costs the caller. */
+static void add_clock(json_t *meta, const struct capture_result *result)
+{
+	bool exact = result->probe.ran;
+	json_int_t call_ns = exact ? 0 : (json_int_t)result->cost.call_ns;
+	json_int_t kib_ns = exact ? 0 : (json_int_t)result->cost.kib_ns;
+
+	json_object_set_new(meta, "probe",
+		exact ? json_true() : json_pack("{s:s}", "off", result->probe.why_not));
+	json_object_set_new(meta, "cpu_clock", json_string(exact ? "exact" : "estimated"));
+	json_object_set_new(meta, "client_cpu_ns", json_integer(call_ns));
+	json_object_set_new(meta, "client_cpu_ns_per_kib", json_integer(kib_ns));
+}
+
 json_t *capture_meta(const struct capture_job *job, const char *dir,
-	const struct capture_stats *probe, const struct capture_cost *cost)
+	const struct capture_stats *trial, const struct capture_result *result)
 {
 	json_t *meta = json_object();
 
@@ -75,11 +89,10 @@ json_t *capture_meta(const struct capture_job *job, const char *dir,
 	add_subject(meta, job);
 	add_time(meta);
 	json_object_set_new(meta, "uid", json_integer(getuid()));
-	json_object_set_new(meta, "client_cpu_ns", json_integer((json_int_t)cost->call_ns));
-	json_object_set_new(meta, "client_cpu_ns_per_kib", json_integer((json_int_t)cost->kib_ns));
+	add_clock(meta, result);
 	json_object_set_new(meta, "features",
-		json_pack("{s:b,s:b}", "allow_mmap", probe->allow_mmap, "parallel_writes",
-			probe->parallel_writes));
+		json_pack("{s:b,s:b}", "allow_mmap", trial->allow_mmap, "parallel_writes",
+			trial->parallel_writes));
 	json_object_set_new(meta, "timeouts", json_string(job->strict_meta ? "none" : "long"));
 	json_object_set_new(meta, "strip_direct", json_boolean(job->strip_direct));
 	if (!job->anonymize)

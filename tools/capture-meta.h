@@ -7,9 +7,9 @@
 
 #include "capture-run.h"
 
-/* `dir` is the real directory, before anything is mounted over it; `probe` what a trial mount
- * showed. The caller owns the object. */
+/* `dir` is the real directory, before anything is mounted over it; `trial` what a trial mount
+ * showed, `result` what is known of it so far. The caller owns the object. */
 json_t *capture_meta(const struct capture_job *job, const char *dir,
-	const struct capture_stats *probe, const struct capture_cost *cost);
+	const struct capture_stats *trial, const struct capture_result *result);
 
 #endif

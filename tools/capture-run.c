@@ -67,6 +67,7 @@ struct recorder {
 	struct anonymizer *anonymizer;
 	struct capture *capture;
 	struct audit_recording *audit;
+	struct capture_probe *probe;
 };
 
 /* --- before anything is started --- */
@@ -303,11 +304,12 @@ static struct capture_options options_of(const struct recorder *rec, struct trac
 		.writer = w,
 		.strict_meta = rec->job->strict_meta,
 		.strip_direct = rec->job->strip_direct,
+		.clock = w ? capture_probe_clock(rec->probe) : NULL,
 	};
 }
 
 /* A trial mount: what the kernel can do, and what a call costs its caller. */
-static int probe(struct recorder *rec, struct capture_stats *ret, struct error *err)
+static int trial(struct recorder *rec, struct capture_stats *ret, struct error *err)
 {
 	struct capture_options options = options_of(rec, NULL);
 	struct capture *c;
@@ -323,16 +325,20 @@ static int probe(struct recorder *rec, struct capture_stats *ret, struct error *
 
 static int open_trace(struct recorder *rec, struct error *err)
 {
+	struct capture_result *result = &rec->shared->result;
 	struct capture_stats stats;
-	int r = probe(rec, &stats, err);
+	int r = trial(rec, &stats, err);
 
 	if (r || !rec->job->trace)
 		return r;
 	if (rec->job->anonymize)
 		r = anonymizer_new(&rec->anonymizer, rec->job->key, err);
+	if (!r)
+		r = capture_probe_open(&rec->probe, rec->job->probe,
+			rec->job->mount ? rec->job->mount : rec->dir, &result->probe, err);
 	if (r)
 		return r;
-	json_t *meta = capture_meta(rec->job, rec->dir, &stats, &rec->shared->result.cost);
+	json_t *meta = capture_meta(rec->job, rec->dir, &stats, result);
 	r = trace_writer_open(&rec->writer, rec->job->trace, meta, err);
 	json_decref(meta);
 	if (!r && rec->anonymizer)
@@ -343,8 +349,9 @@ static int open_trace(struct recorder *rec, struct error *err)
 static int mount_dir(struct recorder *rec, struct error *err)
 {
 	struct capture_options options = options_of(rec, rec->writer);
+	int r = capture_mount(&rec->capture, &options, err);
 
-	return capture_mount(&rec->capture, &options, err);
+	return r ? r : capture_probe_start(rec->probe, rec->capture, rec->writer, rec->child, err);
 }
 
 static int start_audit(struct recorder *rec, struct error *err)
@@ -445,6 +452,7 @@ static int finish(struct recorder *rec, int r, struct error *err)
 	}
 	if (rec->capture && !r)
 		wait_for_others(rec);
+	capture_probe_stop(rec->probe, &s->result.probe);
 	if (rec->capture) {
 		int r2 = capture_unmount(rec->capture, &s->result.stats, next);
 		r = r ? r : r2;
@@ -459,6 +467,7 @@ static int finish(struct recorder *rec, int r, struct error *err)
 			unlink(rec->job->trace);
 	}
 	anonymizer_free(rec->anonymizer);
+	capture_probe_close(rec->probe);
 	free(rec->dir);
 	free(rec->start_dir);
 	return r;

@@ -11,6 +11,7 @@
 
 #include "capture-audit.h"
 #include "capture-cost.h"
+#include "capture-probe.h"
 #include "capture.h"
 #include "error.h"
 #include "workload.h"
@@ -29,6 +30,7 @@ struct capture_job {
 	bool anonymize;
 	const char *key; /* file with the key of the hashes; NULL: one that nobody will know */
 	enum on_full on_full;
+	enum probe_wish probe;
 
 	/* One of the two. */
 	char **command;                       /* NULL-terminated */
@@ -45,6 +47,7 @@ struct capture_result {
 	struct outcome outcome;     /* of a workload */
 	struct capture_cost cost;   /* of the pass-through to its callers */
 	struct capture_audit audit; /* if asked for */
+	struct capture_probe_result probe;
 };
 
 /* What can be refused before anything is prepared: 0 or -errno. capture_run() begins with it too. */

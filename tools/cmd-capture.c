@@ -16,11 +16,12 @@
 #include "units.h"
 
 static const char *const on_full_names[] = {"stop", "abort", NULL};
+static const char *const probe_names[] = {"auto", "yes", "no", NULL};
 
 struct request {
 	struct capture_job job;
 	const char *workload;
-	unsigned on_full;
+	unsigned on_full, probe;
 	bool no_log, audit, json;
 };
 
@@ -60,12 +61,16 @@ static int parse(
 		{"on-full", 0, OPT_CHOICE, &q->on_full, "stop|abort",
 			"when the trace cannot grow: stop logging, or end the command too",
 			on_full_names},
+		{"probe", 0, OPT_CHOICE, &q->probe, "auto|yes|no",
+			"log what FUSE does not see, too, by BPF: if possible, or fail, or not",
+			probe_names},
 	};
 	int first = cmd_parse(cmd, opts, ARRAY_SIZE(opts), argc, argv, true, 0, INT32_MAX, err);
 
 	if (first < 0 || first == CMD_HELP_SHOWN)
 		return first;
 	q->job.on_full = (enum on_full)q->on_full;
+	q->job.probe = (enum probe_wish)q->probe;
 	q->job.command = first < argc ? argv + first : NULL;
 	if (!q->job.command == !q->workload)
 		return error_set(
@@ -104,7 +109,7 @@ static void print_faults(const struct capture_job *job, const struct capture_res
 			"fsreel: %" PRIu64 " times a symbolic link led out of the directory: what "
 			"is read and written there is not in the trace\n",
 			res->stats.escapes);
-	if (job->trace && !res->totals.events && !res->totals.lost)
+	if (job->trace && !res->stats.events && !res->totals.lost)
 		fprintf(stderr,
 			"fsreel: nothing was called below %s: the trace is empty. The command's "
 			"own "
@@ -128,6 +133,10 @@ static void print_summary(const struct capture_job *job, const struct capture_re
 		t->events ? (double)t->file_bytes / (double)t->events : 0.0,
 		format_things(t->threads - min_u64(t->threads, 1), "thread", &d),
 		format_ns(t->elapsed_ns, &c));
+	if (!res->probe.ran && job->probe == PROBE_AUTO)
+		progress_note("fsreel: no probe: sync_file_range, posix_fadvise and other calls "
+			      "that FUSE does not see are not in the trace: %s",
+			res->probe.why_not);
 	if (!res->stats.allow_mmap)
 		progress_note("fsreel: this kernel cannot map files shared on direct I/O; only "
 			      "*-shm files could be mapped");

@@ -67,6 +67,12 @@ struct op_desc {
 /* Indexed by enum op; numbers not in use have a NULL name. */
 extern const struct op_desc op_descs[OP_LIMIT];
 
+/* Does it come from a probe in the kernel, not from the pass-through? */
+static inline bool op_is_probed(enum op op)
+{
+	return op >= OP_sync_file_range && op <= OP_exit;
+}
+
 /* "fsync", "write", ...; "?" for a number not in use. */
 const char *op_name(enum op op);
 /* 0 if there is no such name (0 is never an operation). */

@@ -450,6 +450,23 @@ void trace_put(struct trace_buffer *b, const struct event *ev)
 	atomic_store_explicit(&b->pending, PENDING_NONE, memory_order_release);
 }
 
+void trace_hold(struct trace_buffer *b, uint64_t until_ns)
+{
+	atomic_store_explicit(&b->pending, until_ns, memory_order_release);
+}
+
+/* Before it waits for room, the writer must know that it may write up to here. */
+void trace_put_late(struct trace_buffer *b, const struct event *ev)
+{
+	trace_hold(b, b->writer->epoch_ns + event_end_ns(ev));
+	put_or_lose(b, ev);
+}
+
+void trace_let_go(struct trace_buffer *b)
+{
+	atomic_store_explicit(&b->pending, PENDING_NONE, memory_order_release);
+}
+
 uint32_t trace_writer_thread(struct trace_writer *w, const struct trace_thread *thread)
 {
 	pthread_mutex_lock(&w->lock);

@@ -63,6 +63,17 @@ uint64_t trace_stamp(struct trace_buffer *b);
  * difference. */
 void trace_put(struct trace_buffer *b, const struct event *ev);
 
+/*
+ * For a producer that learns of events some time after their end, in the order of their ends, and
+ * has no stamps: the writer holds back what ended elsewhere after `until_ns` (CLOCK_MONOTONIC; not
+ * before the epoch), for all that ended before has been put. First before the first event; until
+ * trace_let_go(), after which nothing may be put. It must not be forgotten for long: who makes
+ * events in the meantime waits once his buffer is full.
+ */
+void trace_hold(struct trace_buffer *b, uint64_t until_ns);
+void trace_put_late(struct trace_buffer *b, const struct event *ev);
+void trace_let_go(struct trace_buffer *b);
+
 /* Count events that could not be recorded, and why; shown by every reader and in the exit status.
  */
 void trace_writer_lost(struct trace_writer *w, uint64_t events);

@@ -5,6 +5,7 @@
 #   requires COMMAND ARG...     skip unless it succeeds
 #   requires_root               skip unless root
 #   requires_fuse               skip unless FUSE mounts work here
+#   requires_probe              skip unless BPF programs can watch processes
 #   requires_fs TYPE            skip unless this kernel and its tools can make TYPE (root)
 #   cleanup_fn COMMAND ARG...   run at the end, last one first, also on failure
 #   expect STATUS COMMAND ...   run it; fail on another status; output in $out, messages in $err
@@ -60,6 +61,13 @@ requires_fuse()
 {
 	[ -r /dev/fuse ] && [ -w /dev/fuse ] || skip "needs /dev/fuse"
 	command -v fusermount3 >/dev/null || [ "$(id -u)" = 0 ] || skip "needs fusermount3"
+}
+
+# The probe is built in and the kernel lets it run.
+requires_probe()
+{
+	"$FSREEL" doctor --json | grep -A1 '"check": "probe"' | grep -q '"state": "ok"' ||
+		skip "needs the probe (see fsreel doctor)"
 }
 
 requires_fs()

@@ -433,6 +433,9 @@ void audit_event(struct audit *a, const struct event *ev, const struct trace_thr
 {
 	struct audit_seen e = seen_of(a, ev, thread);
 
+	/* What another probe put into the trace proves nothing about the pass-through. */
+	if (op_is_probed(ev->op))
+		return;
 	follow_handles(a, ev);
 	if (e.derived)
 		a->fates[e.op][AUDIT_DERIVED]++;
