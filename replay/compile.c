@@ -33,6 +33,7 @@
 #define RWF_NOAPPEND 0x20 /* Linux 6.9 */
 #endif
 
+#define PAGE      UINT64_C(4096)
 #define MAX_NAME  255
 #define MAX_VALUE 65536
 #define MAX_KEPT  2000 /* files without a name whose descriptors are kept */
@@ -555,6 +556,44 @@ static void retire_ended(struct compiler *c, const struct event *ev, struct subj
 	retire_dir(c, s->node2);
 }
 
+/* ---- reading ahead ---- */
+
+/*
+ * On the pass-through a file is read ahead by page reads that the kernel makes by itself. Where the
+ * advice is in the trace, the replay gives it again, and its kernel will read by itself as well.
+ */
+static void note_advice(struct node *node, const struct event *ev)
+{
+	bool wanted =
+		ev->op == OP_readahead || (ev->op == OP_fadvise && ev->mode == POSIX_FADV_WILLNEED);
+
+	if (!wanted || !node || ev->result < 0)
+		return;
+	if (!node->advices)
+		node->advices = ALLOC(struct advices);
+	uint64_t place = node->advices->count++ % ADVICES;
+	node->advices->at[place].start = ev->offset & ~(PAGE - 1);
+	node->advices->at[place].end =
+		ev->size ? (ev->offset + ev->size + PAGE - 1) & ~(PAGE - 1) : UINT64_MAX;
+	node->advices->at[place].until_ns = event_end_ns(ev) + NSEC_PER_SEC;
+}
+
+static bool was_advised(const struct compiler *c, const struct event *ev)
+{
+	const struct node *node = NULL;
+
+	if (ev->op == OP_read && survey_is_mapped(ev))
+		node = scene_node(c->scene, ev->file);
+	if (!node || !node->advices)
+		return false;
+	for (size_t i = 0; i < min_u64(node->advices->count, ADVICES); i++)
+		if (ev->offset >= node->advices->at[i].start &&
+			ev->offset + ev->size <= node->advices->at[i].end &&
+			ev->start_ns <= node->advices->at[i].until_ns)
+			return true;
+	return false;
+}
+
 /* ---- the whole ---- */
 
 /* Whose lanes: the last user's of the handle where the kernel closes it later. NULL: nobody's. */
@@ -658,6 +697,7 @@ static bool compile_event(struct compiler *c, const struct event *ev, struct dra
 		return false;
 	}
 	fill(c, ev, &s, d);
+	note_advice(s.node, ev);
 	if (raced(c, ev, s.node)) {
 		d->step->bits |= STEP_RACED;
 		c->raced++;
@@ -692,7 +732,7 @@ int compiler_next(struct compiler *c, uint64_t oldest, struct draft *ret, struct
 			return error_set(err, 0, "the trace changed while it was read");
 		c->number++;
 		add_cpu(c, &ev);
-		if (!survey_is_step(&ev))
+		if (!survey_is_step(&ev) || was_advised(c, &ev))
 			skip_event(c, &ev);
 		else if (compile_event(c, &ev, ret))
 			return 1;

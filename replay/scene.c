@@ -97,6 +97,7 @@ static void node_free(struct node *node)
 	if (node->contents)
 		contents_done(node->contents);
 	free(node->contents);
+	free(node->advices);
 	free(node);
 }
 

@@ -21,6 +21,15 @@ struct node_name {
 	char *text;
 };
 
+/* Ranges that a program asked to have read ahead, and until when that is believed to go on. */
+#define ADVICES 16
+struct advices {
+	struct {
+		uint64_t start, end, until_ns;
+	} at[ADVICES];
+	uint64_t count; /* ever; the oldest gives way */
+};
+
 struct node {
 	uint64_t id;
 	uint64_t size;
@@ -36,6 +45,7 @@ struct node {
 	struct life kept_life;       /* of the descriptor that was kept when the last name went, */
 	uint32_t kept;               /* and its handle slot: SLOT_NONE = none */
 	struct contents *contents;   /* made by node_contents() */
+	struct advices *advices;     /* NULL: none yet */
 };
 
 struct open_file {

@@ -303,6 +303,33 @@ TEST(a_phase_begins_when_the_last_has_ended_everywhere)
 	bench_close(&b);
 }
 
+TEST(what_was_read_ahead_on_advice_is_not_read_twice)
+{
+	struct bench b;
+
+	bench_open(&b, 1);
+	uint64_t file = maker_file(&b.maker, TREE_ROOT, "a", 65536);
+	maker_put(&b.maker, .op = OP_open, .thread = 1, .file = file, .handle = 1);
+	maker_put(&b.maker, .op = OP_fadvise, .thread = 1, .file = file, .handle = 1,
+		.offset = 8000, .size = 8192, .mode = POSIX_FADV_WILLNEED);
+	maker_put(&b.maker, .op = OP_read, .thread = 1, .file = file, .handle = 1, .offset = 4096,
+		.size = 8192, .result = 8192, .event_flags = EVENT_DERIVED);
+	maker_put(&b.maker, .op = OP_read, .thread = 1, .file = file, .handle = 1, .offset = 32768,
+		.size = 4096, .result = 4096, .event_flags = EVENT_DERIVED);
+	maker_put(&b.maker, .op = OP_read, .thread = 1, .file = file, .handle = 1, .offset = 8192,
+		.size = 4096, .result = 4096);
+	if (!bench_compile(&b))
+		return;
+	CHECK_EQ(next(&b), "0 open");
+	CHECK_EQ(next(&b), "0 fadvise");
+	CHECK_EQ(next(&b), "0 read"); /* a page fault */
+	CHECK_EQ(b.step.offset, 32768);
+	CHECK_EQ(next(&b), "0 read"); /* the program's own */
+	CHECK_EQ(b.step.offset, 8192);
+	CHECK_EQ(next(&b), "");
+	bench_close(&b);
+}
+
 TEST(pages_of_mapped_files_are_read_and_written)
 {
 	struct bench b;
