@@ -308,6 +308,11 @@ uint32_t capture_thread(struct capture *c, uint32_t tid, uint32_t tgid, const ch
 	return tasks_index(c->tasks, tid, tgid, name);
 }
 
+void capture_thread_ended(struct capture *c, uint32_t tid)
+{
+	tasks_ended(c->tasks, tid);
+}
+
 static int unmount(const struct capture *c, struct error *err)
 {
 	const char *const argv[] = {"fusermount3", "-u", "-z", "-q", c->path, NULL};

@@ -71,6 +71,8 @@ bool capture_opened(struct capture *c, uint64_t number, uint64_t at_ns, uint64_t
 /* The index of a thread, which is declared when it is new. `name` (may be NULL): of one that is just
  * being made, of which /proc may know nothing yet or any more. */
 uint32_t capture_thread(struct capture *c, uint32_t tid, uint32_t tgid, const char *name);
+/* It ended: with a name, its number is that of another thread from now on. */
+void capture_thread_ended(struct capture *c, uint32_t tid);
 
 /*
  * Unmount if no process uses the mount any more: 0, or -EBUSY and all goes on. After 0 only

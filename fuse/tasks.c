@@ -32,6 +32,7 @@ struct entry {
 	uint32_t tid, tgid;
 	uint32_t index;
 	bool own;
+	bool ended;             /* as far as a probe says; its number may be given again */
 	bool alone;             /* the only thread of its process when it was first seen */
 	int schedstat, syscall; /* of /proc/TID, kept open; -1 = not yet */
 	uint64_t cpu_ns; /* as last read: going back means another thread under the same number */
@@ -144,6 +145,7 @@ static void declare(struct tasks *c, struct entry *e, struct trace_thread thread
 {
 	identify(e, &thread);
 	e->own = e->tgid == c->own_pid;
+	e->ended = false;
 	e->cpu_ns = 0;
 	let_go(c, &e->schedstat);
 	let_go(c, &e->syscall);
@@ -237,9 +239,20 @@ uint32_t tasks_index(struct tasks *c, uint32_t tid, uint32_t tgid, const char *n
 	struct entry *e = find(c, tid);
 	if (!e)
 		e = make(c, thread);
+	else if (e->ended && name)
+		declare(c, e, thread);
 	uint32_t index = e->index;
 	pthread_mutex_unlock(&c->lock);
 	return index;
+}
+
+void tasks_ended(struct tasks *c, uint32_t tid)
+{
+	pthread_mutex_lock(&c->lock);
+	struct entry *e = find(c, tid);
+	if (e)
+		e->ended = true;
+	pthread_mutex_unlock(&c->lock);
 }
 
 /* --- the call a thread is in --- */

@@ -23,6 +23,8 @@ struct task tasks_look(struct tasks *c, uint32_t tid, uint32_t uid, uint32_t gid
 
 /* The index of a thread that need not be there any more; see capture_thread(). */
 uint32_t tasks_index(struct tasks *c, uint32_t tid, uint32_t tgid, const char *name);
+/* If somebody is made by this number now, it is another thread. */
+void tasks_ended(struct tasks *c, uint32_t tid);
 
 /*
  * What the call is in which `tid` is blocked: the kernel turns one call into several requests, and

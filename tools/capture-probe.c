@@ -24,7 +24,7 @@ struct capture_probe {
 	struct trace_buffer *_Atomic buffer; /* set last: the probe's thread looks for it */
 	uint64_t epoch_ns;
 	uint64_t last_end_ns; /* since the epoch; of what was put */
-	uint64_t events, homeless;
+	uint64_t events, waits, homeless;
 };
 
 /* --- one record, one event --- */
@@ -127,6 +127,7 @@ static bool shape(struct capture_probe *p, const struct probe_record *r, struct 
 		ev->op = r->kind == PROBE_EXEC ? OP_exec : OP_exit;
 		set_name(ev, r);
 		return true;
+	case PROBE_WAIT:
 	case PROBE_KINDS:
 		break;
 	}
@@ -164,6 +165,42 @@ static void take(const struct probe_record *r, void *arg)
 	set_times(p, r, &ev);
 	trace_put_late(p->buffer, &ev);
 	p->events++;
+	if (r->kind == PROBE_EXIT)
+		capture_thread_ended(p->capture, r->tid);
+}
+
+static const enum wait_cause causes[PROBE_CAUSES] = {
+	[PROBE_CAUSE_UNKNOWN] = WAIT_UNKNOWN,
+	[PROBE_CAUSE_THREAD] = WAIT_THREAD,
+	[PROBE_CAUSE_TIMER] = WAIT_TIMER,
+	[PROBE_CAUSE_IO] = WAIT_IO,
+	[PROBE_CAUSE_EXTERNAL] = WAIT_EXTERNAL,
+	[PROBE_CAUSE_SERVER] = WAIT_IO, /* never reported */
+	[PROBE_CAUSE_END] = WAIT_END,
+};
+
+static void take_wait(const struct probe_wait *w, void *arg)
+{
+	struct capture_probe *p = arg;
+	struct trace_wait wait = {
+		.cause = causes[w->cause],
+		.call = w->call,
+		.waker_call = w->waker_call,
+		.since_ns = w->since_ns,
+		.cpu_ns = w->cpu_ns,
+		.served_ns = w->served_ns,
+		.blocked_ns = w->blocked_ns,
+		.queued_ns = w->queued_ns,
+	};
+
+	if (!p->buffer || w->run_ns < p->epoch_ns)
+		return;
+	wait.run_ns = w->run_ns - p->epoch_ns;
+	wait.thread = capture_thread(p->capture, w->tid, w->tgid, NULL);
+	if (w->waker)
+		wait.waker = capture_thread(p->capture, w->waker, 0, NULL);
+	trace_writer_wait(p->writer, &wait);
+	p->waits++;
 }
 
 static void until(uint64_t until_ns, void *arg)
@@ -193,8 +230,12 @@ int capture_probe_open(struct capture_probe **ret, enum probe_wish wish, const c
 	if (wish == PROBE_NO)
 		return 0;
 	struct capture_probe *p = ALLOC(struct capture_probe);
-	struct probe_options options = {
-		.set = PROBE_HIDDEN, .dir = dir, .record = take, .until = until, .arg = p};
+	struct probe_options options = {.set = PROBE_HIDDEN,
+		.dir = dir,
+		.record = take,
+		.wait = take_wait,
+		.until = until,
+		.arg = p};
 	int r = probe_open(&p->probe, &options, &why);
 	if (r) {
 		free(p);

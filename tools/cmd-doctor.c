@@ -224,7 +224,7 @@ static const char *const limits[] = {
 	"preadv2/pwritev2 with RWF_NOWAIT fail with EOPNOTSUPP on the mount",
 	"fallocate with COLLAPSE_RANGE or INSERT_RANGE fails with EOPNOTSUPP",
 	"ioctl FICLONE (reflink) and FIEMAP do not reach the file system below",
-	"sync_file_range, posix_fadvise, readahead and sync() are not seen by FUSE",
+	"sync_file_range, posix_fadvise, readahead and sync() are seen by the probe only",
 	"reads and writes through a shared mapping are seen as pages, not as the calls they were",
 };
 

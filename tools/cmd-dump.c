@@ -12,7 +12,7 @@
 #include "units.h"
 
 struct dump {
-	bool json, tree, meta;
+	bool json, tree, meta, waits;
 	struct opt_list ops;
 	const char *thread, *from, *to;
 	uint64_t limit;
@@ -108,6 +108,23 @@ static int dump_events(struct dump *d, struct error *err)
 	return r;
 }
 
+static int dump_waits(struct dump *d, struct error *err)
+{
+	struct trace_wait w;
+	int r;
+
+	while ((r = trace_reader_wait(d->reader, &w, err)) > 0) {
+		const struct trace_thread *t = trace_reader_thread(d->reader, w.thread);
+		if ((!d->any_thread && t->tid != d->tid) || w.run_ns < d->from_ns ||
+			w.run_ns > d->to_ns)
+			continue;
+		print_wait(stdout, &w, t, w.waker ? trace_reader_thread(d->reader, w.waker) : NULL);
+		if (d->limit && !--d->limit)
+			return 0;
+	}
+	return r;
+}
+
 static int dump(struct dump *d, struct error *err)
 {
 	if (d->meta) {
@@ -116,6 +133,8 @@ static int dump(struct dump *d, struct error *err)
 		putchar('\n');
 		return EXIT_GOOD;
 	}
+	if (d->waits)
+		return dump_waits(d, err);
 	int r = dump_tree(d, err);
 	return r < 0 || d->tree ? r : dump_events(d, err);
 }
@@ -131,6 +150,8 @@ static int run(const struct command *cmd, int argc, char **argv, struct error *e
 		{"to", 0, OPT_STRING, &d.to, "SECONDS", "leave out what began after"},
 		{"limit", 0, OPT_NUMBER, &d.limit, "N", "stop after so many events"},
 		{"tree", 0, OPT_FLAG, &d.tree, NULL, "the starting state instead of the events"},
+		{"waits", 0, OPT_FLAG, &d.waits, NULL,
+			"what threads waited for (from the probe) instead of the events"},
 		{"meta", 0, OPT_FLAG, &d.meta, NULL, "where and how it was captured instead"},
 	};
 	int first = cmd_parse(cmd, opts, ARRAY_SIZE(opts), argc, argv, false, 1, 1, err);

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "cmd.h"
+#include "gaps.h"
 #include "hist.h"
 #include "op.h"
 #include "paths.h"
@@ -142,9 +143,9 @@ static uint64_t mean_ns(const struct hist *h)
 
 static double bytes_per_event(const struct stats *s)
 {
-	uint64_t events = trace_reader_health(s->reader)->events;
+	const struct trace_health *h = trace_reader_health(s->reader);
 
-	return events ? (double)s->file_bytes / (double)events : 0;
+	return h->events ? (double)(s->file_bytes - h->wait_bytes) / (double)h->events : 0;
 }
 
 /* ---- JSON ---- */
@@ -222,6 +223,8 @@ static void show_json(const struct stats *s)
 	json_object_set_new(json, "complete", json_boolean(h->complete));
 	json_object_set_new(json, "torn", json_boolean(h->torn));
 	json_object_set_new(json, "file_bytes", integer(s->file_bytes));
+	json_object_set_new(json, "waits", integer(h->waits));
+	json_object_set_new(json, "wait_bytes", integer(h->wait_bytes));
 	json_object_set_new(json, "bytes_per_event", json_real(bytes_per_event(s)));
 	json_object_set_new(json, "threads", integer(trace_reader_threads(s->reader) - 1));
 	json_object_set_new(json, "elapsed_ns", integer(s->elapsed_ns));
@@ -383,6 +386,9 @@ static void show_text(const struct stats *s)
 		format_things(trace_reader_threads(s->reader) - 1, "thread", &threads));
 	printf("size       %s, %.2f bytes an event\n", format_bytes(s->file_bytes, &bytes),
 		bytes_per_event(s));
+	if (h->waits)
+		printf("waits      %s, %s of the size (see --gaps)\n",
+			format_count(h->waits, &events), format_bytes(h->wait_bytes, &bytes));
 	printf("at start   %s files and directories\n", format_count(s->entries, &entries));
 	show_meta(s, "workload", "workload");
 	show_meta(s, "command", "command");
@@ -414,11 +420,33 @@ static int stat_trace(struct stats *s, bool json, struct error *err)
 	return health_print(trace_reader_health(s->reader), stderr) ? EXIT_WRONG : EXIT_GOOD;
 }
 
+/* In place of the rest. */
+static int show_gaps(const char *path, bool json, struct error *err)
+{
+	struct gaps *g;
+	int r = gaps_read(&g, path, err);
+
+	if (r < 0)
+		return r;
+	if (json) {
+		json_t *all = gaps_json(g);
+		json_dumpf(all, stdout, JSON_INDENT(2));
+		putchar('\n');
+		json_decref(all);
+	} else {
+		gaps_print(g);
+	}
+	gaps_free(g);
+	return EXIT_GOOD;
+}
+
 static int run(const struct command *cmd, int argc, char **argv, struct error *err)
 {
-	bool json = false;
+	bool json = false, gaps = false;
 	struct stats s = {0};
 	const struct opt opts[] = {
+		{"gaps", 0, OPT_FLAG, &gaps, NULL,
+			"where the time of the threads went, call by call (needs the probe)"},
 		{"json", 0, OPT_FLAG, &json, NULL, "print JSON"},
 	};
 	int first = cmd_parse(cmd, opts, ARRAY_SIZE(opts), argc, argv, false, 1, 1, err);
@@ -426,6 +454,8 @@ static int run(const struct command *cmd, int argc, char **argv, struct error *e
 	if (first < 0 || first == CMD_HELP_SHOWN)
 		return first < 0 ? first : EXIT_GOOD;
 	s.path = argv[first];
+	if (gaps)
+		return show_gaps(s.path, json, err);
 	int r = trace_reader_open(&s.reader, s.path, err);
 	if (!r) {
 		s.ops = ALLOC_ARRAY(struct op_stat, OP_LIMIT);
@@ -439,7 +469,7 @@ static int run(const struct command *cmd, int argc, char **argv, struct error *e
 
 const struct command cmd_stat = {
 	.name = "stat",
-	.usage = "[--json] FILE.reel",
+	.usage = "[--gaps] [--json] FILE.reel",
 	.summary = "what is in a trace, in numbers",
 	.run = run,
 };

@@ -16,7 +16,7 @@
 #define FORMAT_MAGIC      "FSREEL\r\n"
 #define FORMAT_MAGIC_SIZE 8
 #define FORMAT_MAJOR      1 /* another number: readers refuse */
-#define FORMAT_MINOR      0 /* higher: there may be frames or columns to skip */
+#define FORMAT_MINOR      1 /* higher: there may be frames or columns to skip */
 
 #define FILE_HEADER_SIZE  16
 #define FRAME_HEADER_SIZE 16
@@ -31,6 +31,7 @@ enum frame_type {
 	FRAME_EVENTS = 5,
 	FRAME_INDEX = 6,
 	FRAME_END = 7,
+	FRAME_EDGES = 8, /* since minor version 1 */
 };
 
 enum frame_flags {
@@ -48,15 +49,16 @@ struct frame_header {
 /* END: events, lost, threads, elapsed ns, where INDEX is (0 = none), bytes of the whole file. */
 #define END_SIZE (6 * 8)
 
-#define BLOCK_EVENTS  8192       /* at most, in one EVENTS frame */
-#define BLOCK_AGE_NS  1000000000 /* an event waits no longer than this for its block */
-#define BLOCK_STRINGS (1u << 20) /* a block with so many bytes of strings is closed */
-#define TEXT_MAX      65536      /* one string; the largest extended attribute */
-#define THREADS_MAX   (1u << 20) /* declared in one trace */
-#define INDEX_MAX     65536      /* entries; a longer trace indexes every 2nd, 4th ... block */
-#define OPS_MAX       128        /* numbers of operations are below this */
-#define ROW_ARGS      16         /* arguments of one operation */
-#define NAME_MAX_SIZE 31         /* names of operations and slots */
+#define BLOCK_EVENTS  8192        /* at most, in one EVENTS frame */
+#define BLOCK_AGE_NS  1000000000  /* an event waits no longer than this for its block */
+#define BLOCK_STRINGS (1u << 20)  /* a block with so many bytes of strings is closed */
+#define TEXT_MAX      65536       /* one string; the largest extended attribute */
+#define THREADS_MAX   (1u << 20)  /* declared in one trace */
+#define INDEX_MAX     65536       /* entries; a longer trace indexes every 2nd, 4th ... block */
+#define OPS_MAX       128         /* numbers of operations are below this */
+#define EDGES_FRAME   (64u << 10) /* bytes of waits that make a frame */
+#define ROW_ARGS      16          /* arguments of one operation */
+#define NAME_MAX_SIZE 31          /* names of operations and slots */
 
 static inline void frame_header_put(uint8_t out[FRAME_HEADER_SIZE], const struct frame_header *h)
 {

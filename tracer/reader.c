@@ -36,7 +36,8 @@ struct trace_reader {
 	uint64_t at;              /* and where it is */
 	struct bytes stored, raw; /* buffers */
 	const uint8_t *payload;
-	struct cursor rest; /* of a TREE frame */
+	struct cursor rest; /* of a TREE frame, or of EDGES */
+	uint64_t waits_left, wait_ns;
 
 	json_t *meta;
 	struct op_table table;
@@ -256,6 +257,13 @@ static int take_block(struct trace_reader *r, struct error *err)
 	return 0;
 }
 
+static void open_waits(struct trace_reader *r)
+{
+	r->rest = cursor_of(r->payload, r->head.raw);
+	r->waits_left = get_varint(&r->rest);
+	r->wait_ns = 0;
+}
+
 /* Look at the current frame; 0 or -errno. Nothing to do for a TREE frame here. */
 static int take_frame(struct trace_reader *r, struct error *err)
 {
@@ -269,6 +277,12 @@ static int take_frame(struct trace_reader *r, struct error *err)
 		return take_block(r, err);
 	case FRAME_END:
 		return take_end(r, err);
+	case FRAME_EDGES:
+		open_waits(r);
+		r->health.waits += r->waits_left;
+		r->health.wait_bytes += FRAME_HEADER_SIZE + r->head.stored;
+		r->waits_left = 0;
+		return 0;
 	case FRAME_TREE:
 	case FRAME_INDEX:
 		return 0;
@@ -484,6 +498,28 @@ int trace_reader_next(struct trace_reader *r, struct event *ev, struct error *er
 	}
 }
 
+int trace_reader_wait(struct trace_reader *r, struct trace_wait *ret, struct error *err)
+{
+	if (r->fault.code)
+		return again(r, err);
+	while (!r->waits_left) {
+		int e = read_frame(r, err);
+		if (e > 0 && r->head.type == FRAME_THREADS)
+			e = take_threads(r, err);
+		else if (e > 0 && r->head.type == FRAME_EDGES)
+			open_waits(r);
+		else if (e <= 0)
+			return e;
+		if (e < 0)
+			return e;
+	}
+	r->waits_left--;
+	if (!wait_decode(&r->rest, &r->wait_ns, ret) || ret->cause >= WAIT_CAUSES ||
+		ret->thread >= r->threads.count || ret->waker >= r->threads.count)
+		return bad(r, err, "a wait is malformed");
+	return 1;
+}
+
 /* ---- moving ---- */
 
 static int read_totals(
@@ -516,6 +552,7 @@ int trace_reader_rewind(struct trace_reader *r, struct error *err)
 	r->pos = r->start;
 	r->head.type = 0;
 	r->in_block = r->ended = r->seeked = false;
+	r->waits_left = 0;
 	r->health = (struct trace_health){0};
 	r->fault.code = 0;
 	return 0;

@@ -37,6 +37,12 @@ int trace_reader_tree(struct trace_reader *r, struct tree_entry *entry, struct e
  */
 int trace_reader_next(struct trace_reader *r, struct event *ev, struct error *err);
 
+/*
+ * The next wait of section EDGES, in the order in which threads ran again: 1, 0 at the end, or
+ * -errno. It passes over the events, so take a reader of its own.
+ */
+int trace_reader_wait(struct trace_reader *r, struct trace_wait *ret, struct error *err);
+
 /* Declared so far; index < trace_reader_threads(). */
 size_t trace_reader_threads(const struct trace_reader *r);
 const struct trace_thread *trace_reader_thread(const struct trace_reader *r, size_t index);
@@ -49,6 +55,8 @@ struct trace_health {
 	uint64_t lost;    /* events the capture could not record */
 	uint64_t unknown; /* events of operations unknown here, skipped */
 	uint64_t events;  /* delivered */
+	uint64_t waits,
+		wait_bytes; /* in EDGES, passed over so far; and what they take of the file */
 };
 const struct trace_health *trace_reader_health(const struct trace_reader *r);
 

@@ -54,6 +54,8 @@ struct trace_writer {
 	struct frame_file file;
 	struct bytes tree;
 	bool tree_done;
+	struct bytes waits; /* of the next EDGES frame, without their number */
+	uint64_t wait_count, wait_ns;
 
 	pthread_mutex_t lock; /* these; held for moments, as producers wait for it */
 	pthread_cond_t work;  /* for the packer: a buffer fills up, or stop */
@@ -176,6 +178,25 @@ static int write_block(struct trace_writer *w)
 	return r;
 }
 
+/* What there is of waits, with the file's lock. */
+static int write_waits(struct trace_writer *w)
+{
+	if (!w->wait_count)
+		return 0;
+	int r = write_threads(w);
+	w->frame.size = 0;
+	put_varint(&w->frame, w->wait_count);
+	put_bytes(&w->frame, w->waits.data, w->waits.size);
+	if (!r)
+		r = frame_put(
+			&w->file, FRAME_EDGES, FRAME_ZSTD | FRAME_SKIPPABLE, &w->frame, false);
+	if (r < 0)
+		atomic_fetch_add(&w->lost, w->wait_count);
+	w->waits.size = 0;
+	w->wait_count = w->wait_ns = 0;
+	return r;
+}
+
 static void block_close(struct trace_writer *w)
 {
 	size_t count = block_count(w->block);
@@ -189,7 +210,9 @@ static void block_close(struct trace_writer *w)
 		r = write_threads(w);
 	if (!r)
 		r = write_block(w);
+	int waits = write_waits(w);
 	pthread_mutex_unlock(&w->file_lock);
+	writer_fail(w, waits);
 	if (r < 0)
 		atomic_fetch_add(&w->lost, count);
 	else
@@ -467,6 +490,19 @@ void trace_let_go(struct trace_buffer *b)
 	atomic_store_explicit(&b->pending, PENDING_NONE, memory_order_release);
 }
 
+void trace_writer_wait(struct trace_writer *w, const struct trace_wait *wait)
+{
+	pthread_mutex_lock(&w->file_lock);
+	wait_encode(wait, &w->wait_ns, &w->waits);
+	w->wait_count++;
+	if (w->waits.size >= EDGES_FRAME) {
+		w->tree_done = true;
+		int r = write_tree(w);
+		writer_fail(w, r ? r : write_waits(w));
+	}
+	pthread_mutex_unlock(&w->file_lock);
+}
+
 uint32_t trace_writer_thread(struct trace_writer *w, const struct trace_thread *thread)
 {
 	pthread_mutex_lock(&w->lock);
@@ -508,6 +544,7 @@ static void writer_free(struct trace_writer *w)
 	vec_free(&w->index);
 	vec_free(&w->thread_frames);
 	bytes_free(&w->tree);
+	bytes_free(&w->waits);
 	bytes_free(&w->frame);
 	block_writer_free(w->block);
 	free(w->looked);
@@ -605,6 +642,8 @@ int trace_writer_close(struct trace_writer *w, struct trace_totals *ret_totals, 
 		r = write_tree(w);
 	if (!r)
 		r = write_threads(w);
+	int waits = write_waits(w);
+	r = r ? r : waits;
 	uint64_t index_at = w->file.size;
 	if (write_index(w) < 0)
 		index_at = 0;

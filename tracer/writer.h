@@ -21,6 +21,7 @@
 #include "error.h"
 #include "event.h"
 #include "tree.h"
+#include "wait.h"
 
 struct trace_writer;
 struct trace_buffer;
@@ -73,6 +74,9 @@ void trace_put(struct trace_buffer *b, const struct event *ev);
 void trace_hold(struct trace_buffer *b, uint64_t until_ns);
 void trace_put_late(struct trace_buffer *b, const struct event *ev);
 void trace_let_go(struct trace_buffer *b);
+
+/* What a thread waited for, in the order of run_ns; one thread at a time, between open and close. */
+void trace_writer_wait(struct trace_writer *w, const struct trace_wait *wait);
 
 /* Count events that could not be recorded, and why; shown by every reader and in the exit status.
  */

@@ -81,6 +81,17 @@ static void read_all(struct trace_reader *r)
 	paths_free(paths);
 }
 
+static void read_waits(struct trace_reader *r)
+{
+	struct trace_wait w;
+	struct error err;
+
+	trace_reader_rewind(r, &err);
+	while (trace_reader_wait(r, &w, &err) > 0)
+		print_wait(null_out, &w, trace_reader_thread(r, w.thread),
+			w.waker ? trace_reader_thread(r, w.waker) : NULL);
+}
+
 static void read_file(const char *path)
 {
 	struct trace_reader *r = NULL;
@@ -91,6 +102,7 @@ static void read_file(const char *path)
 		return;
 	trace_reader_totals(r, &totals);
 	read_all(r);
+	read_waits(r);
 	trace_reader_close(r);
 }
 

@@ -152,6 +152,8 @@ TEST(calls_are_known_by_number)
 
 /* --- a child that makes known calls --- */
 
+#define WITH_WAITS 0x80 /* beside the set */
+
 struct seen {
 	struct probe_record r;
 	char path[PROBE_PATHS][PATH_MAX];
@@ -162,6 +164,7 @@ struct scene {
 	struct probe *probe;
 	pthread_mutex_t lock;
 	VEC(struct seen *) list;
+	VEC(struct probe_wait) waits;
 	bool in_order;
 	uint64_t last_ns;
 	pid_t child;
@@ -183,6 +186,15 @@ static void see(const struct probe_record *r, void *arg)
 	pthread_mutex_unlock(&s->lock);
 }
 
+static void see_wait(const struct probe_wait *w, void *arg)
+{
+	struct scene *s = arg;
+
+	s->in_order &= w->run_ns >= s->last_ns;
+	s->last_ns = w->run_ns;
+	vec_push(&s->waits, *w);
+}
+
 /* Run `what` in a child that is watched from its first call on. */
 static bool scene_run(struct scene *s, unsigned set, void (*what)(const struct scene *s))
 {
@@ -194,7 +206,10 @@ static bool scene_run(struct scene *s, unsigned set, void (*what)(const struct s
 	pthread_mutex_init(&s->lock, NULL);
 	if (!CHECK(mkdtemp(s->dir)) || !CHECK(!pipe(ends)))
 		return false;
-	struct probe_options options = {.set = set, .dir = s->dir, .record = see, .arg = s};
+	struct probe_options options = {
+		.set = set, .dir = s->dir, .record = see, .clocks = true, .arg = s};
+	if (set & WITH_WAITS)
+		options.wait = see_wait;
 	if (probe_open(&s->probe, &options, &err)) {
 		rmdir(s->dir);
 		check_skip(err.text);
@@ -216,7 +231,7 @@ static bool scene_run(struct scene *s, unsigned set, void (*what)(const struct s
 	CHECK_EQ(status, 0);
 	probe_stop(s->probe, &s->stats);
 	CHECK_EQ(s->stats.lost, 0);
-	CHECK_EQ(s->stats.records, s->list.count);
+	CHECK_EQ(s->stats.records, s->list.count + s->waits.count);
 	CHECK(s->in_order);
 	return true;
 }
@@ -227,6 +242,7 @@ static void scene_done(struct scene *s)
 	vec_each (seen, &s->list)
 		free(*seen);
 	vec_free(&s->list);
+	vec_free(&s->waits);
 	auto_free char *command = xasprintf("rm -r %s", s->dir);
 	CHECK_EQ(system(command), 0);
 }
@@ -510,6 +526,64 @@ TEST(cpu_time_between_two_calls)
 	CHECK(at[1] - at[0] > 19 * NSEC_PER_MSEC);
 	CHECK(at[1] - at[0] < 26 * NSEC_PER_MSEC);
 	CHECK(at[2] - at[1] < 200 * NSEC_PER_USEC);
+	scene_done(&s);
+}
+
+static void wait_for_each_other(const struct scene *s)
+{
+	int ends[2];
+	char word;
+
+	if (pipe(ends))
+		_exit(2);
+	pid_t pid = fork();
+	if (!pid) {
+		for (int i = 0; i < 10; i++)
+			if (read(ends[0], &word, 1) != 1)
+				_exit(3);
+		_exit(0);
+	}
+	for (int i = 0; i < 10; i++) {
+		usleep(3000);
+		if (write(ends[1], "w", 1) != 1)
+			_exit(4);
+	}
+	waitpid(pid, NULL, 0);
+	sync();
+}
+
+static unsigned waits(const struct scene *s, enum probe_cause cause, long call, long waker_call)
+{
+	unsigned n = 0;
+
+	vec_each (w, &s->waits)
+		n += w->cause == cause && w->call == call + 1 && w->waker_call == waker_call + 1;
+	return n;
+}
+
+TEST(who_waits_for_whom)
+{
+	struct scene s;
+
+	if (!scene_run(&s, PROBE_HIDDEN | WITH_WAITS, wait_for_each_other))
+		return;
+	CHECK(waits(&s, PROBE_CAUSE_TIMER, SYS_clock_nanosleep, -1) >= 5);
+	CHECK(waits(&s, PROBE_CAUSE_THREAD, SYS_read, SYS_write) >= 1);
+	CHECK_EQ(waits(&s, PROBE_CAUSE_UNKNOWN, SYS_read, -1), 0);
+	unsigned ended = 0;
+	uint64_t child_ns = 0, parent_ns = 0, slept_ns = 0;
+	vec_each (w, &s.waits) {
+		bool child = w->tid != (uint32_t)s.child;
+		*(child ? &child_ns : &parent_ns) += w->since_ns + w->blocked_ns + w->queued_ns;
+		slept_ns += w->cause == PROBE_CAUSE_TIMER ? w->blocked_ns : 0;
+		ended += w->cause == PROBE_CAUSE_END;
+		CHECK(w->cpu_ns + w->served_ns <= w->since_ns + 1000);
+		if (w->cause == PROBE_CAUSE_THREAD && child)
+			CHECK_EQ(w->waker, (uint32_t)s.child);
+	}
+	CHECK_EQ(ended, 2);
+	CHECK(slept_ns >= 10 * 3 * NSEC_PER_MSEC);
+	CHECK(child_ns >= slept_ns && parent_ns >= child_ns);
 	scene_done(&s);
 }
 

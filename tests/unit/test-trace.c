@@ -357,6 +357,124 @@ TEST(many_threads_give_one_order_and_lose_nothing)
 }
 
 /* A writer that is killed leaves all but its last second. */
+static struct trace_wait random_wait(struct rng *rng, uint64_t run_ns)
+{
+	return (struct trace_wait){
+		.run_ns = run_ns,
+		.thread = (uint32_t)rng_below(rng, 2),
+		.waker = (uint32_t)rng_below(rng, 2),
+		.cause = (enum wait_cause)rng_below(rng, WAIT_CAUSES),
+		.call = (uint32_t)rng_below(rng, 500),
+		.waker_call = (uint32_t)rng_below(rng, 500),
+		.since_ns = rng_next(rng) >> rng_below(rng, 64),
+		.cpu_ns = rng_below(rng, 100000),
+		.served_ns = rng_next(rng),
+		.blocked_ns = rng_below(rng, 1000000),
+		.queued_ns = rng_below(rng, 100),
+	};
+}
+
+static bool same_wait(const struct trace_wait *a, const struct trace_wait *b)
+{
+	return a->run_ns == b->run_ns && a->thread == b->thread && a->waker == b->waker &&
+	       a->cause == b->cause && a->call == b->call && a->waker_call == b->waker_call &&
+	       a->since_ns == b->since_ns && a->cpu_ns == b->cpu_ns &&
+	       a->served_ns == b->served_ns && a->blocked_ns == b->blocked_ns &&
+	       a->queued_ns == b->queued_ns;
+}
+
+TEST(waits_lie_beside_the_events)
+{
+	auto_free char *path = in_dir("waits");
+	struct trace_writer *w;
+	struct trace_reader *r;
+	struct trace_wait wait;
+	struct event ev;
+	struct error err = {0};
+	struct rng rng = {5};
+	unsigned events = 0, waits = 0;
+
+	if (!CHECK_EQ(trace_writer_open(&w, path, NULL, &err), 0))
+		return;
+	struct trace_buffer *b = trace_buffer_new(w);
+	uint32_t thread = trace_writer_thread(w, &(struct trace_thread){.tid = 7, .comm = "a"});
+	for (unsigned i = 1; i <= 20000; i++) {
+		wait = random_wait(&rng, i * 1000);
+		trace_writer_wait(w, &wait);
+		if (i % 4)
+			continue;
+		uint64_t end_ns = trace_stamp(b) - trace_writer_epoch_ns(w);
+		trace_put(b, &(struct event){.op = OP_fsync, .thread = thread, .start_ns = end_ns});
+	}
+	CHECK_EQ(trace_writer_close(w, NULL, &err), 0);
+	if (!CHECK_EQ(trace_reader_open(&r, path, &err), 0))
+		return;
+	while (trace_reader_next(r, &ev, &err) > 0)
+		events++;
+	CHECK_EQ(events, 5000);
+	CHECK(trace_reader_health(r)->complete);
+	CHECK_EQ(trace_reader_health(r)->waits, 20000);
+	CHECK(trace_reader_health(r)->wait_bytes > 20000);
+	trace_reader_rewind(r, &err);
+	rng = (struct rng){5};
+	while (trace_reader_wait(r, &wait, &err) > 0) {
+		struct trace_wait want = random_wait(&rng, ++waits * 1000);
+		if (!CHECK(same_wait(&wait, &want)))
+			break;
+	}
+	CHECK_EQ(waits, 20000);
+	trace_reader_close(r);
+}
+
+TEST(events_that_are_heard_of_late_find_their_place)
+{
+	auto_free char *path = in_dir("late");
+	struct trace_writer *w;
+	struct trace_reader *r;
+	struct event ev = {.op = OP_fsync};
+	struct error err = {0};
+	uint64_t ends[3000], last_ns = 0;
+	unsigned events = 0;
+
+	if (!CHECK_EQ(trace_writer_open(&w, path, NULL, &err), 0))
+		return;
+	struct trace_buffer *now = trace_buffer_new(w), *late = trace_buffer_new(w);
+	uint64_t epoch_ns = trace_writer_epoch_ns(w);
+	trace_hold(late, epoch_ns);
+	/* More than a buffer takes, so that both must be written while they come. */
+	for (unsigned round = 0; round < 10; round++) {
+		for (unsigned i = 0; i < ARRAY_SIZE(ends); i++) {
+			ends[i] = ev.start_ns = trace_stamp(now) - epoch_ns;
+			ev.op = OP_fsync;
+			if (i % 2)
+				trace_put(now, &ev);
+			else
+				trace_put(now,
+					&(struct event){.op = OP_getattr, .start_ns = ends[i]});
+		}
+		for (unsigned i = 0; i < ARRAY_SIZE(ends); i += 2) {
+			ev.start_ns = ends[i];
+			ev.op = OP_fadvise;
+			trace_put_late(late, &ev);
+		}
+		trace_hold(late, epoch_ns + ends[ARRAY_SIZE(ends) - 1]);
+	}
+	trace_let_go(late);
+	CHECK_EQ(trace_writer_close(w, NULL, &err), 0);
+	if (!CHECK_EQ(trace_reader_open(&r, path, &err), 0))
+		return;
+	bool in_order = true;
+	while (trace_reader_next(r, &ev, &err) > 0) {
+		in_order &= event_end_ns(&ev) >= last_ns;
+		last_ns = event_end_ns(&ev);
+		events++;
+	}
+	CHECK(in_order);
+	CHECK_EQ(events, 10 * ARRAY_SIZE(ends) * 3 / 2);
+	CHECK_EQ(trace_reader_health(r)->lost, 0);
+	trace_reader_close(r);
+}
+
 TEST(a_killed_writer_leaves_a_readable_trace)
 {
 	auto_free char *path = in_dir("killed.reel");

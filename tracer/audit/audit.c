@@ -578,6 +578,7 @@ void audit_call(struct audit *a, const struct probe_record *r)
 		/* A thread that is not the first takes over the number of the process. */
 		t->ended_ns = 0;
 		break;
+	case PROBE_WAIT:
 	case PROBE_KINDS:
 		break;
 	}

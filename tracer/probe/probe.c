@@ -50,6 +50,7 @@ struct probe {
 	_Atomic size_t peak;
 	probe_record_fn record;
 	probe_until_fn until;
+	probe_wait_fn wait;
 	void *arg;
 };
 
@@ -95,13 +96,16 @@ static void choose_calls(struct record_object *object, unsigned set)
 {
 	struct probe_call *calls = (struct probe_call *)object->rodata->calls;
 
-	for (unsigned nr = 0; nr < PROBE_CALLS; nr++)
+	for (unsigned nr = 0; nr < PROBE_CALLS; nr++) {
+		bool waits_elsewhere = probe_calls[nr].extra & EXTRA_GLOBAL;
+		object->rodata->file_calls[nr] = probe_calls[nr].sets && !waits_elsewhere;
 		if (probe_calls[nr].sets & set)
 			calls[nr] = probe_calls[nr];
+	}
 }
 
 /* Requests to FUSE are counted for an audit, where the kernel tells of them. */
-static void choose_programs(struct record_object *object, unsigned set)
+static void choose_request_count(struct record_object *object, unsigned set)
 {
 	struct btf *types = set & PROBE_AUDIT ? btf__load_vmlinux_btf() : NULL;
 	bool has = types && btf__find_by_name_kind(
@@ -132,13 +136,30 @@ static int choose_prefix(struct record_object *object, const char *dir, struct e
 	return 0;
 }
 
+/* Programs that nobody asked for cost nothing. */
+static void choose_programs(struct record_object *object, const struct probe_options *o)
+{
+	struct bpf_program *const for_waits[] = {object->progs.on_waking,
+		object->progs.hrtimer_expire_enter, object->progs.hrtimer_expire_leave,
+		object->progs.timer_expire_enter, object->progs.timer_expire_leave,
+		object->progs.irq_handler_enter, object->progs.irq_handler_leave,
+		object->progs.softirq_enter, object->progs.softirq_leave};
+
+	for (size_t i = 0; i < ARRAY_SIZE(for_waits); i++)
+		bpf_program__set_autoload(for_waits[i], o->wait);
+	bpf_program__set_autoload(object->progs.on_switch, o->wait || o->clocks);
+	object->rodata->want_waits = o->wait;
+	object->rodata->server = (uint32_t)getpid();
+}
+
 static int load(struct probe *p, const struct probe_options *o, struct error *err)
 {
 	p->object = record_object__open();
 	if (!p->object)
 		return error_errno(err, errno, "the probe's programs");
 	choose_calls(p->object, o->set);
-	choose_programs(p->object, o->set);
+	choose_request_count(p->object, o->set);
+	choose_programs(p->object, o);
 	int r = o->dir ? choose_prefix(p->object, o->dir, err) : 0;
 	if (r)
 		return r;
@@ -188,8 +209,12 @@ static uint64_t record_time(const void *record, size_t size)
 static void take(const void *record, size_t size, void *arg)
 {
 	struct probe *p = arg;
+	const struct probe_record *r = record;
 
-	p->record(record, p->arg);
+	if (r->kind == PROBE_WAIT)
+		p->wait(record, p->arg);
+	else
+		p->record(r, p->arg);
 }
 
 static size_t drain(struct probe *p)
@@ -272,7 +297,7 @@ static void start_tracing(struct probe *p, pid_t tid)
 	struct probe_clock *c = clock_of(p, (uint32_t)tid);
 
 	if (c->tid != (uint32_t)tid)
-		*c = (struct probe_clock){.tid = (uint32_t)tid};
+		*c = (struct probe_clock){.tid = (uint32_t)tid, .ran_ns = now_ns()};
 	set_traced(p, tid, true);
 }
 
@@ -346,6 +371,7 @@ int probe_open(struct probe **ret, const struct probe_options *options, struct e
 	p->mapped_pos = p->mapped_data = MAP_FAILED;
 	p->record = options->record;
 	p->until = options->until;
+	p->wait = options->wait;
 	p->arg = options->arg;
 	p->drain.time = record_time;
 	p->drain.take = take;

@@ -31,6 +31,7 @@ struct probe;
 
 /* Good until it returns. */
 typedef void (*probe_record_fn)(const struct probe_record *r, void *arg);
+typedef void (*probe_wait_fn)(const struct probe_wait *w, void *arg);
 /* All records of calls that ended before `until_ns` have been given. */
 typedef void (*probe_until_fn)(uint64_t until_ns, void *arg);
 
@@ -49,6 +50,9 @@ struct probe_options {
 	uint32_t device;
 	size_t ring_bytes; /* a power of two and whole pages; 0 = 32 MiB */
 	probe_record_fn record;
+	/* What the watched threads wait for, in one order with the records; NULL: not reported. */
+	probe_wait_fn wait;
+	bool clocks; /* keep their CPU time, for probe_clock_ns(); with `wait` it is kept anyway */
 	probe_until_fn until; /* after each look at the ring; may be NULL */
 	void *arg;
 };

@@ -20,14 +20,15 @@
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
-#define TIDS        (1u << 22) /* the highest pid_max there is */
-#define PATH_SHORT  128
-#define PATH_LONG   4096
-#define PREFIX_MAX  256
-#define FUSE_MAGIC  0x65735546
-#define AT_FDCWD    (-100)
-#define NO_OFFSET   (~0ull)
-#define URING_FIXED 1 /* REQ_F_FIXED_FILE */
+#define TIDS         (1u << 22) /* the highest pid_max there is */
+#define PATH_SHORT   128
+#define PATH_LONG    4096
+#define PREFIX_MAX   256
+#define FUSE_MAGIC   0x65735546
+#define AT_FDCWD     (-100)
+#define NO_OFFSET    (~0ull)
+#define PF_KTHREAD   0x00200000
+#define PF_IO_WORKER 0x00000010
 
 #define S_IFMT  0170000
 #define S_IFREG 0100000
@@ -40,8 +41,12 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 /* --- set by the reader --- */
 
 const volatile struct probe_call calls[PROBE_CALLS]; /* those not wanted have no sets */
-const volatile char prefix[PREFIX_MAX];              /* of absolute paths; without a last '/' */
+const volatile bool file_calls[PROBE_CALLS]; /* those of the whole table that wait for files */
+const volatile char prefix[PREFIX_MAX];      /* of absolute paths; without a last '/' */
 const volatile __u32 prefix_size;
+
+const volatile bool want_waits;
+const volatile __u32 server; /* tgid of who answers calls on the device */
 
 bool names_requested; /* report requests of io_uring that have no file, too */
 bool counts_requests; /* the kernel tells of requests to FUSE */
@@ -139,6 +144,7 @@ static __always_inline void clock_start(__u32 tid)
 
 	__builtin_memset(c, 0, sizeof(*c));
 	c->tid = tid;
+	c->ran_ns = bpf_ktime_get_ns();
 }
 
 /* Of a thread that is on a CPU. One that was there already when it was traced counts from now. */
@@ -184,23 +190,6 @@ static __always_inline __u64 clock_serve(__u32 tid)
 	if (!__sync_lock_test_and_set(&c->served, 1))
 		c->own_ns += c->enter_ns - c->leave_ns;
 	return c->own_ns + 1;
-}
-
-SEC("tp_btf/sched_switch")
-int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
-{
-	__u32 from = prev->pid, to = next->pid;
-
-	if (is_traced(from)) {
-		struct probe_clock *c = clock_of(from);
-		if (c->tid == from) {
-			c->used_ns = used_ns(c);
-			c->since_ns = 0;
-		}
-	}
-	if (is_traced(to))
-		clock_of(to)->since_ns = bpf_ktime_get_ns();
-	return 0;
 }
 
 /* --- the ring --- */
@@ -815,13 +804,18 @@ int BPF_PROG(on_uring_complete, struct io_ring_ctx *ring_ctx, void *request)
 	return 0;
 }
 
+#include "wait.bpf.h"
+
 /* --- processes --- */
 
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 {
-	if (!is_traced(parent->pid))
+	if (!is_traced(parent->pid)) {
+		if (is_traced(child->pid)) /* the number of one that is gone */
+			untrace(child->pid);
 		return 0;
+	}
 	clock_start(child->pid);
 	trace(child->pid);
 	struct probe_record *r = reserve(PROBE_FORK, parent);
@@ -856,7 +850,8 @@ int BPF_PROG(on_task_exit, struct task_struct *task)
 {
 	if (!is_traced(task->pid))
 		return 0;
-	untrace(task->pid);
+	/* It stays traced: it still has to tell those who wait for its end. */
+	end_waits(task);
 	struct probe_record *r = reserve(PROBE_EXIT, task);
 	if (!r)
 		return 0;

@@ -27,6 +27,7 @@ enum probe_kind {
 	PROBE_FORK,     /* a traced thread made another one, which is traced from its start */
 	PROBE_EXEC,     /* a traced process runs another program now */
 	PROBE_EXIT,     /* a traced thread ended */
+	PROBE_WAIT,     /* a traced thread runs again after a wait: struct probe_wait */
 	PROBE_KINDS,
 };
 
@@ -66,11 +67,21 @@ struct probe_clock {
 	uint32_t served; /* this call was: set by who serves it, taken back at its end */
 	uint32_t reserved;
 	uint64_t used_ns,
-		since_ns;  /* until it was put on a CPU, and when that was; 0 = not known */
+		since_ns;  /* until it was put on a CPU; and when that was, 0 = not known */
 	uint64_t enter_ns; /* used when the last call began */
 	uint64_t leave_ns; /* used when the last served call ended */
 	uint64_t own_ns;   /* the application's own until the last served call began */
-	uint64_t padding;
+
+	/* The wait it is in. */
+	uint64_t block_ns; /* when it began; 0 = in none */
+	uint64_t wake_ns;  /* when the thread was woken last */
+	uint32_t waker, waker_call;
+	uint32_t cause; /* enum probe_cause */
+	uint32_t unused;
+	/* Since the last wait that was reported, or its start. */
+	uint64_t ran_ns;      /* when that was */
+	uint64_t ran_used_ns; /* used until then */
+	uint64_t served_ns;   /* in calls that were served */
 };
 
 #define PROBE_CLOCKS 65536u /* by the lowest bits of tid; of two that meet there the later counts */
@@ -84,9 +95,14 @@ struct probe_lock { /* struct flock of fcntl(2) */
 };
 
 struct probe_record {
-	uint64_t enter_ns, exit_ns; /* CLOCK_MONOTONIC; equal where there is only one time */
-	uint64_t cpu_ns; /* CALL: the application's own CPU time so far, see probe_clock_ns() */
-	int64_t result;  /* of a call as the kernel returns it; -512 to -516: it is made again */
+	uint64_t exit_ns;   /* CLOCK_MONOTONIC */
+	uint16_t kind;      /* enum probe_kind; both are first in struct probe_wait, too */
+	uint16_t nr;        /* of a call: __NR_ */
+	uint16_t flags;     /* enum probe_flags */
+	uint16_t path_room; /* bytes per path behind the record; 0 = the call takes none */
+	uint64_t enter_ns;  /* equal where there is only one time */
+	uint64_t cpu_ns;    /* CALL: the application's own CPU time so far, see probe_clock_ns() */
+	int64_t result;     /* of a call as the kernel returns it; -512 to -516: it is made again */
 	/*
 	 * CALL: the six arguments, raw. URING: opcode, IOSQE flags, user_data, offset, length (of
 	 * READV and WRITEV the number of iovecs), flags (RWF or fsync flags). AIO: opcode, data,
@@ -94,10 +110,6 @@ struct probe_record {
 	 */
 	uint64_t args[6];
 	uint32_t tid, tgid;
-	uint16_t kind;      /* enum probe_kind */
-	uint16_t nr;        /* of a call: __NR_ */
-	uint16_t flags;     /* enum probe_flags */
-	uint16_t path_room; /* bytes per path behind the record; 0 = the call takes none */
 	/* Descriptors in the order of the arguments; with paths, the directories where they start
 	 * (the working directory for AT_FDCWD); file[1] of an open is the file that it opened. */
 	struct probe_file file[2];
@@ -111,6 +123,34 @@ struct probe_record {
 	uint16_t path_size[PROBE_PATHS]; /* without the NUL behind it */
 	/* Requests to FUSE that the call waited for, plus 1; 0 = not known. Only with PROBE_AUDIT. */
 	uint32_t requests;
+};
+
+/* Who or what made a waiting thread runnable. */
+enum probe_cause {
+	PROBE_CAUSE_UNKNOWN,
+	PROBE_CAUSE_THREAD,   /* another watched thread: `waker` */
+	PROBE_CAUSE_TIMER,    /* its time was over */
+	PROBE_CAUSE_IO,       /* the kernel: an interrupt, a kernel thread, a worker of io_uring */
+	PROBE_CAUSE_EXTERNAL, /* a process that is not watched, or the network */
+	PROBE_CAUSE_SERVER,   /* who opened the probe: a pass-through that answered; not reported */
+	PROBE_CAUSE_END,      /* no wait: the thread ended */
+	PROBE_CAUSES,
+};
+
+/*
+ * One wait of a watched thread and what came before it: since_ns of time since its last wait (or
+ * its start), in which it used cpu_ns and was served_ns in calls of the server; for the rest of it
+ * it was ready and had no CPU. So since, blocked and queued of all its waits add up to its life.
+ */
+struct probe_wait {
+	uint64_t run_ns; /* CLOCK_MONOTONIC: it runs again */
+	uint16_t kind;   /* PROBE_WAIT */
+	uint16_t cause;  /* enum probe_cause */
+	uint32_t tid, tgid;
+	uint32_t waker;            /* tid; 0 = not a watched thread */
+	uint32_t call, waker_call; /* the call each was in: number plus 1; 0 = none */
+	uint64_t since_ns, cpu_ns, served_ns;
+	uint64_t blocked_ns, queued_ns; /* until it was woken; from then until it ran */
 };
 
 #endif

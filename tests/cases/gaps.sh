@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+# Where the time of threads went: who waited for whom, adding up, and exact CPU times for the replay.
+. "$TEST_LIB/functions.sh"
+requires_root
+requires_fuse
+requires_probe
+mkdir db
+
+# A reader waits for a writer that computes, sleeps and syncs by turns.
+cat >pair.sh <<'EOF2'
+cd db && mkfifo pipe
+exec 9<>pipe
+(for i in 1 2 3 4 5 6 7 8; do read -r line <&9 || exit; done) &
+for i in 1 2 3 4 5 6 7 8; do
+	dd if=/dev/zero of=file bs=1M count=4 conv=fsync status=none
+	sleep 0.02
+	echo go >&9
+done
+wait
+EOF2
+expect 0 "$FSREEL" capture --probe=yes -o a.reel --dir db -- bash pair.sh
+expect 0 "$FSREEL" check a.reel
+expect 0 "$FSREEL" stat --gaps a.reel
+expect_text '^bash +[0-9]' "$out"
+expect_text 'sleep +clock_nanosleep +8 ' "$out"
+"$FSREEL" dump --waits a.reel >waits
+[ "$(grep -c 'clock_nanosleep: timer' waits)" = 8 ] || fail "sleeps: $(cat waits)"
+grep -q ': thread bash/' waits || fail "nobody waited for bash: $(cat waits)"
+"$FSREEL" stat --gaps --json a.reel >gaps.json
+python3 - gaps.json <<'EOF2'
+import json, sys
+gaps = json.load(open(sys.argv[1]))
+for row in gaps["threads"]:
+    assert sum(row["parts_ns"].values()) == row["total_ns"], row
+timer = sum(row["parts_ns"]["timer"] for row in gaps["threads"])
+assert 160e6 <= timer, timer
+calls = {row["name"]: row["parts_ns"]["calls"] for row in gaps["threads"]}
+assert calls["dd"] > 0, calls
+unknown = sum(row["parts_ns"]["unknown"] for row in gaps["threads"])
+total = sum(row["total_ns"] for row in gaps["threads"])
+assert unknown <= total / 50, (unknown, total)
+EOF2
+
+# Without a probe there is nothing to say.
+expect 0 "$FSREEL" capture --probe=no -o b.reel --dir db -- ls db
+expect 2 "$FSREEL" stat --gaps b.reel
+expect_text 'no probe ran' "$err"
+
+# The CPU time that a replay spends is the application's: nearer to the truth than the estimate.
+cpu_ms()
+{
+	"$FSREEL" "$@" -o r.json >/dev/null 2>&1
+	jq '.runs[0].cpu_ns / 1e6 | floor' r.json
+}
+mkdir sqlite
+for probe in yes no; do
+	rm -rf sqlite/*
+	expect 0 "$FSREEL" capture --probe=$probe -o $probe.reel --dir sqlite --workload sqlite-tpcb:transactions=1000
+done
+real=$(cpu_ms run --workload sqlite-tpcb:transactions=1000 --on tmpfs --size 512M)
+exact=$(cpu_ms replay yes.reel --mode paced --on tmpfs --size 512M)
+estimated=$(cpu_ms replay no.reel --mode paced --on tmpfs --size 512M)
+echo "CPU time: real $real ms, replayed by the probe's clock $exact ms, by the estimate $estimated ms"
+[ "$((exact - real))" -le "$((estimated > real ? (estimated - real) * 5 / 4 + real / 5 : real / 2))" ] ||
+	fail "the probe's clock is worse than the estimate"
