@@ -760,6 +760,15 @@ static uint64_t meta_ns(const struct trace_reader *trace, const char *key)
 	return ns > 0 ? min_u64((uint64_t)ns, NSEC_PER_MSEC) : 0;
 }
 
+/* Did a probe keep the CPU clocks? */
+static bool is_exact(const struct trace_reader *trace)
+{
+	const char *clock =
+		json_string_value(json_object_get(trace_reader_meta(trace), "cpu_clock"));
+
+	return clock && !strcmp(clock, "exact");
+}
+
 int compiler_new(struct compiler **ret, struct trace_reader *trace,
 	const struct replay_options *options, struct files *files, uint64_t window,
 	struct error *err)
@@ -778,7 +787,9 @@ int compiler_new(struct compiler **ret, struct trace_reader *trace,
 		compiler_free(c);
 		return r;
 	}
-	c->call_cpu_ns = think_call_cost(&c->survey.think, meta_ns(trace, "client_cpu_ns"));
+	c->call_cpu_ns = is_exact(trace) ? think_residue(&c->survey.think)
+	                                 : think_call_cost(&c->survey.think,
+						   meta_ns(trace, "client_cpu_ns"));
 	c->ordering.deps = deps_new(options->order, c->survey.lane_count, window);
 	c->ordering.scene = c->scene;
 	c->ordering.slots = &c->slots;

@@ -24,6 +24,12 @@ struct think {
 void think_note(struct think *t, enum op call, uint64_t cpu_ns);
 /* CPU time of a request to its caller, given what was measured; 0 stays 0. */
 uint64_t think_call_cost(const struct think *t, uint64_t measured_ns);
+/*
+ * The same where a probe kept the time that the application used outside of its calls: what is left
+ * is the way into and out of the kernel, which a replay makes as well, and the probe's own; at most
+ * 1 us is believed.
+ */
+uint64_t think_residue(const struct think *t);
 void think_done(struct think *t);
 
 #endif

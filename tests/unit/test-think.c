@@ -49,3 +49,20 @@ TEST(few_calls_say_nothing)
 	CHECK_EQ(think_call_cost(&t, 0), 0);
 	think_done(&t);
 }
+
+TEST(what_a_probe_leaves_is_little_and_known_from_the_trace)
+{
+	struct think t = {0};
+
+	CHECK_EQ(think_residue(&t), 0);
+	for (int i = 0; i < 1000; i++) {
+		think_note(&t, OP_write, 600);
+		think_note(&t, OP_fdatasync, 5000);
+	}
+	CHECK(think_residue(&t) > 550 && think_residue(&t) < 650);
+	think_done(&t);
+	for (int i = 0; i < 1000; i++)
+		think_note(&t, OP_write, 20000);
+	CHECK_EQ(think_residue(&t), 1000);
+	think_done(&t);
+}
