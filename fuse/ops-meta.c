@@ -326,6 +326,7 @@ static const struct ioctl_form {
 } ioctl_forms[] = {
 	{FS_IOC_GETFLAGS, 0, sizeof(int)},
 	{FS_IOC_SETFLAGS, sizeof(int), 0},
+	{FS_IOC_GETVERSION, 0, sizeof(int)},
 	{FS_IOC_FSGETXATTR, 0, sizeof(struct fsxattr)},
 	{FS_IOC_FSSETXATTR, sizeof(struct fsxattr), 0},
 };

@@ -221,9 +221,11 @@ static const struct check {
 
 /* What no FUSE file system is asked for, or cannot carry out, on any kernel to date. */
 static const char *const limits[] = {
-	"preadv2/pwritev2 with RWF_NOWAIT fail with EOPNOTSUPP on the mount",
-	"fallocate with COLLAPSE_RANGE or INSERT_RANGE fails with EOPNOTSUPP",
-	"ioctl FICLONE (reflink) and FIEMAP do not reach the file system below",
+	"preadv2/pwritev2 with RWF_NOWAIT, RWF_DONTCACHE or RWF_ATOMIC fail with EOPNOTSUPP",
+	"fallocate with COLLAPSE_RANGE, INSERT_RANGE or UNSHARE_RANGE fails with EOPNOTSUPP",
+	"ioctl FICLONE (reflink), FIDEDUPERANGE and FIEMAP do not reach the file system below",
+	"no swap files, no MAP_SYNC; statx() does not tell the alignment of direct I/O",
+	"O_DIRECT takes buffers at any address; size and offset are those of the file system below",
 	"sync_file_range, posix_fadvise, readahead and sync() are seen by the probe only",
 	"reads and writes through a shared mapping are seen as pages, not as the calls they were",
 };

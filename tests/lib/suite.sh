@@ -11,7 +11,8 @@
 #   suite_compare FUNCTION           make the comparison on each file system
 #
 # FUNCTION runs the suite in the directory in which it is called, as often as it is called, and prints
-# a line "NAME RESULT" for each test; RESULT begins with "ok" if it passed. It must be exported, with all it calls (export -f). Its messages
+# a line "NAME RESULT" for each test; RESULT begins with "ok" if it passed, and is "timeout" if it was
+# too slow to say: then it is not compared. It must be exported, with all it calls (export -f). Its messages
 # go to stderr and are shown when something differs.
 #
 #   SUITE_FS       file systems; default "ext4 xfs"
@@ -117,6 +118,7 @@ suite_differences()
 {
 	awk '{ name = $1; $1 = ""; sub(/^ /, "") }
 		FILENAME == ARGV[1] { below[name] = $0; next }
+		below[name] == "timeout" || $0 == "timeout" { delete below[name]; next }
 		{ if (below[name] != $0) print name "\t" (name in below ? below[name] : "none") "\t" $0
 		  delete below[name] }
 		END { for (name in below) print name "\t" below[name] "\tnone" }' \
