@@ -27,6 +27,7 @@
 #define MAX_KEPT    128 /* descriptors of /proc kept open */
 #define PAGE        4096
 #define FIRST_PIECE 128 /* bytes of a path */
+#define REUSE_NS    NSEC_PER_SEC
 
 struct entry {
 	uint32_t tid, tgid;
@@ -35,7 +36,10 @@ struct entry {
 	bool ended;             /* as far as a probe says; its number may be given again */
 	bool alone;             /* the only thread of its process when it was first seen */
 	int schedstat, syscall; /* of /proc/TID, kept open; -1 = not yet */
-	uint64_t cpu_ns; /* as last read: going back means another thread under the same number */
+	/* Another thread under the same number was born later, or has used less CPU time. */
+	uint64_t born;    /* clock ticks since the system started */
+	uint64_t cpu_ns;  /* as last read */
+	uint64_t seen_ns; /* when it last called */
 };
 
 struct tasks {
@@ -109,6 +113,18 @@ static uint32_t status_number(const char *status, const char *key)
 	return at ? (uint32_t)strtoul(at + strlen(key), NULL, 10) : 0;
 }
 
+/* When the thread started: the 20th number behind "(NAME) STATE" in /proc/TID/stat; 0 = not known. */
+static uint64_t birth(uint32_t tid)
+{
+	auto_free char *path = xasprintf("/proc/%u/stat", tid);
+	auto_free char *stat = read_text(path);
+	const char *at = stat ? strrchr(stat, ')') : NULL;
+
+	for (int i = 0; at && i < 20; i++)
+		at = strchr(at + 1, ' ');
+	return at ? strtoull(at, NULL, 10) : 0;
+}
+
 static void read_comm(uint32_t tid, char comm[16])
 {
 	auto_free char *path = xasprintf("/proc/%u/comm", tid);
@@ -126,6 +142,7 @@ static void identify(struct entry *e, struct trace_thread *thread)
 
 	e->tgid = status ? status_number(status, "\nTgid:") : thread->tgid;
 	e->alone = status && e->tgid == e->tid && status_number(status, "\nThreads:") == 1;
+	e->born = birth(e->tid);
 	thread->tgid = e->tgid;
 	if (status && thread->uid == UINT32_MAX) {
 		thread->uid = status_number(status, "\nUid:");
@@ -147,6 +164,7 @@ static void declare(struct tasks *c, struct entry *e, struct trace_thread thread
 	e->own = e->tgid == c->own_pid;
 	e->ended = false;
 	e->cpu_ns = 0;
+	e->seen_ns = now_ns();
 	let_go(c, &e->schedstat);
 	let_go(c, &e->syscall);
 	struct entry *first = find(c, e->tgid);
@@ -202,6 +220,16 @@ static uint64_t read_cpu(struct tasks *c, struct entry *e)
 	return e->alone ? read_process_clock(e->tid) : read_schedstat(c, e);
 }
 
+/* Numbers come round no faster than this; a thread that calls all the time is not asked again. */
+static bool is_another(struct entry *e)
+{
+	uint64_t now = now_ns();
+	bool looked = now - e->seen_ns < REUSE_NS;
+
+	e->seen_ns = now;
+	return !looked && birth(e->tid) != e->born;
+}
+
 struct task tasks_look(struct tasks *c, uint32_t tid, uint32_t uid, uint32_t gid)
 {
 	const struct trace_thread thread = {.tid = tid, .uid = uid, .gid = gid};
@@ -215,7 +243,7 @@ struct task tasks_look(struct tasks *c, uint32_t tid, uint32_t uid, uint32_t gid
 		e = make(c, thread);
 	if (c->writer && !e->own) {
 		uint64_t cpu_ns = read_cpu(c, e);
-		if (cpu_ns < e->cpu_ns) {
+		if (cpu_ns < e->cpu_ns || is_another(e)) {
 			declare(c, e, thread);
 			cpu_ns = read_cpu(c, e);
 		}
