@@ -494,9 +494,12 @@ static int kv_run(const void *settings, const char *dir, struct outcome *ret, st
 		.metric_name = "tps",
 		.metric_unit = "transactions/s",
 	};
+	phase_mark(dir, "start");
 	int r = bank_open(&run.bank, s, dir, true, err);
+	phase_mark(dir, "run");
 	if (!r)
 		r = measured_part(&run, err);
+	phase_mark(dir, "stop");
 	int closed = bank_close(&run.bank, r ? NULL : err);
 	ret->elapsed_ns = now_ns() - start_ns;
 	return r ? r : closed;

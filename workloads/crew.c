@@ -137,6 +137,7 @@ int crew_run(uint64_t count, const void *settings, const char *dir,
 
 	int r = crew_start(&crew, settings, dir, work, err);
 	if (!r) {
+		phase_mark(dir, "run");
 		crew_release(&crew);
 		r = crew_wait(&crew, ret, err);
 	}

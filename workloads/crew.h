@@ -20,7 +20,8 @@ void crew_ready(struct client *self);
 
 /*
  * Fork `count` clients that run work(); add up what they did. The elapsed time runs from before the
- * first fork until the last client has closed its files and ended. The first client that fails
+ * first fork until the last client has closed its files and ended. A trace has the phase "run" from
+ * where they go on together. The first client that fails
  * stops the others, and its error is returned.
  */
 int crew_run(uint64_t count, const void *settings, const char *dir,

@@ -222,6 +222,7 @@ static int fileio_run(const void *settings, const char *dir, struct outcome *ret
 	int r = open_files(&job, dir, err);
 	if (!r)
 		r = crew_run(job.s.threads, &job, dir, client_work, ret, err);
+	phase_mark(dir, "end");
 	r = finish_files(&job, r, err);
 	ret->elapsed_ns = now_ns() - start_ns;
 	outcome_rate(ret);

@@ -132,6 +132,8 @@ static int sync_afterwards(const struct client *self, struct error *err)
 	const struct sync_method *m = &sync_methods[s->sync];
 	uint64_t count = m->after == AFTER_NONE ? 0 : m->after == AFTER_FIRST ? 1 : s->files;
 	struct place at;
+	if (count && s->threads == 1)
+		phase_mark(self->dir, "sync");
 	int r = m->syncfs ? sync_file(self->dir, syncfs, err) : 0;
 
 	for (uint64_t i = 0; i < count && !r; i++) {

@@ -244,11 +244,13 @@ static int oltp_run(const void *settings, const char *dir, struct outcome *ret, 
 		.metric_unit = "transactions/s",
 	};
 	int r = mydb_attach(&my, dir, &s->db, s->clients, err);
+	phase_mark(dir, "start");
 	if (!r)
 		r = mydb_start(&my, true, err);
 	if (!r) {
 		r = crew_run(s->clients, &job, dir, client_work, ret, err);
 		outcome_rate(ret);
+		phase_mark(dir, "stop");
 		r = r ? server_blame(&my.server, err) : mydb_stop(&my, err);
 	}
 	ret->elapsed_ns = now_ns() - start_ns;

@@ -241,6 +241,7 @@ static int timed_part(const struct settings *s, const struct mydb *my, enum mode
 	const char *path, struct outcome *out, struct error *err)
 {
 	auto_mysql MYSQL *db = NULL;
+	struct outcome_step *step = outcome_step(out, my->server.data_dir, modes[mode]);
 	uint64_t start_ns = now_ns();
 	int r;
 
@@ -250,7 +251,6 @@ static int timed_part(const struct settings *s, const struct mydb *my, enum mode
 	} else {
 		r = restore(my, path, err);
 	}
-	struct outcome_step *step = outcome_step(out, modes[mode]);
 	step->elapsed_ns = now_ns() - start_ns;
 	step->rows = s->rows * s->tables;
 	out->operations += step->rows;
@@ -267,9 +267,10 @@ static int measured_part(const struct settings *s, const struct mydb *my, const 
 	int r = 0;
 
 	if (s->mode != MODE_CREATE) {
+		struct outcome_step *step = outcome_step(out, dir, "read dump");
 		uint64_t start_ns = now_ns();
 		r = copy_out(from, path, err);
-		outcome_step(out, "read dump")->elapsed_ns = now_ns() - start_ns;
+		step->elapsed_ns = now_ns() - start_ns;
 	}
 	if (!r && s->mode != MODE_RESTORE)
 		r = timed_part(s, my, MODE_CREATE, path, out, err);
@@ -292,10 +293,12 @@ static int restore_run(
 		.metric_unit = "rows/s",
 	};
 	int r = mydb_attach(&my, dir, &s->db, 1, err);
+	phase_mark(dir, "start");
 	if (!r)
 		r = mydb_start(&my, true, err);
 	if (!r) {
 		r = measured_part(s, &my, dir, ret, err);
+		phase_mark(dir, "stop");
 		r = r ? server_blame(&my.server, err) : mydb_stop(&my, err);
 	}
 	ret->elapsed_ns = now_ns() - start_ns;

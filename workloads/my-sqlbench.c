@@ -95,7 +95,7 @@ static int run_test(const struct settings *s, const struct mydb *my, size_t whic
 		.loops = s->loops ? s->loops : tests[which].sizes[s->size].loops,
 		.rows = tests[which].sizes[s->size].rows,
 		.outcome = out,
-		.step = outcome_step(out, tests[which].test.name),
+		.step = outcome_step(out, my->server.data_dir, tests[which].test.name),
 		.err = err,
 	};
 	uint64_t start_ns = now_ns();
@@ -135,10 +135,12 @@ static int sqlbench_run(
 		.metric_unit = "statements/s",
 	};
 	int r = mydb_attach(&my, dir, &s->db, 1, err);
+	phase_mark(dir, "start");
 	if (!r)
 		r = mydb_start(&my, true, err);
 	if (!r) {
 		r = run_tests(s, &my, ret, err);
+		phase_mark(dir, "stop");
 		r = r ? server_blame(&my.server, err) : mydb_stop(&my, err);
 	}
 	ret->elapsed_ns = now_ns() - start_ns;

@@ -188,6 +188,7 @@ static int measured_part(
 	if (!r)
 		r = crew_run(job->settings->clients, job, dir, client_work, ret, err);
 	outcome_rate(ret);
+	phase_mark(dir, "checkpoint");
 	return r ? r : postgres_exec(db, "checkpoint", err);
 }
 
@@ -204,10 +205,12 @@ static int tpcb_run(const void *settings, const char *dir, struct outcome *ret, 
 		.metric_unit = "transactions/s",
 	};
 	int r = postgres_attach(&pg, dir, &s->db, s->clients, err);
+	phase_mark(dir, "start");
 	if (!r)
 		r = postgres_start(&pg, true, err);
 	if (!r) {
 		r = measured_part(&job, dir, ret, err);
+		phase_mark(dir, "stop");
 		r = r ? server_blame(&pg.server, err) : postgres_stop(&pg, err);
 	}
 	ret->elapsed_ns = now_ns() - start_ns;

@@ -102,7 +102,7 @@ static void work_done(struct work *w)
 static void step_begin(struct work *w, const char *name)
 {
 	if (w->out)
-		w->step = outcome_step(w->out, name);
+		w->step = outcome_step(w->out, w->pg.server.data_dir, name);
 	w->step_start_ns = now_ns();
 }
 

@@ -94,21 +94,26 @@ static int run_pass(sqlite3 *db, const struct bulk *s, const struct pass *pass, 
 	return r;
 }
 
-static int all_passes(sqlite3 *db, const struct bulk *s, struct outcome *out, struct error *err)
+static int all_passes(
+	sqlite3 *db, const struct bulk *s, const char *dir, struct outcome *out, struct error *err)
 {
 	const struct pass load = {insert, false, s->rows};
 	const struct pass change = {update, true, s->updates};
 	struct rng rng;
 
 	rng_init(&rng, s->seed);
+	phase_mark(dir, "load");
 	int r = run_pass(db, s, &load, &rng, out, err);
+	phase_mark(dir, "index");
 	if (!r)
 		r = sqlite_exec(db, indexes, err);
+	phase_mark(dir, "update");
 	if (!r)
 		r = run_pass(db, s, &change, &rng, out, err);
-	if (!r && s->vacuum)
-		r = sqlite_exec(db, "vacuum", err);
-	return r;
+	if (r || !s->vacuum)
+		return r;
+	phase_mark(dir, "vacuum");
+	return sqlite_exec(db, "vacuum", err);
 }
 
 static int bulk_run(const void *settings, const char *dir, struct outcome *ret, struct error *err)
@@ -124,7 +129,8 @@ static int bulk_run(const void *settings, const char *dir, struct outcome *ret, 
 	};
 	int r = sqlite_open(&db, &s->db, dir, err);
 	if (!r)
-		r = all_passes(db, s, ret, err);
+		r = all_passes(db, s, dir, ret, err);
+	phase_mark(dir, "close");
 	sqlite_close(db); /* checkpoints the WAL: part of the work */
 	ret->elapsed_ns = now_ns() - start_ns;
 	outcome_rate(ret);

@@ -169,7 +169,6 @@ static int data_phase(struct work *w, enum phase phase, struct error *err)
 	int flags = phase == WRITE     ? O_WRONLY | O_CREAT | O_EXCL
 	            : phase == REWRITE ? O_RDWR
 	                               : O_RDONLY;
-	uint64_t phase_start_ns = now_ns();
 	auto_close int fd =
 		file_open(w->data, flags | (w->s->cache == CACHE_DIRECT ? O_DIRECT : 0), err);
 	int r = 0;
@@ -183,7 +182,6 @@ static int data_phase(struct work *w, enum phase phase, struct error *err)
 	}
 	if (!r)
 		r = end_data_phase(w, phase, fd);
-	w->data_ns += now_ns() - phase_start_ns;
 	return r ? error_errno(err, -r, "%s", w->data) : 0;
 }
 
@@ -255,8 +253,6 @@ static int do_small(struct work *w, enum phase phase, uint64_t file, const char 
 
 static int files_phase(struct work *w, enum phase phase, struct error *err)
 {
-	uint64_t phase_start_ns = now_ns();
-
 	for (uint64_t i = 0; i < w->s->files; i++) {
 		/* Names are given out in a rising order; they are random in themselves. */
 		uint64_t file = phase == CREATE ? i : w->order[i];
@@ -267,21 +263,41 @@ static int files_phase(struct work *w, enum phase phase, struct error *err)
 			return error_errno(err, -r, "%s", path);
 		count_operation(w, start_ns);
 	}
-	w->file_ns += now_ns() - phase_start_ns;
 	return 0;
 }
 
 /* --- all of them --- */
+
+static const char *phase_name_of(enum phase phase)
+{
+	size_t i = 0;
+
+	while (phase_sets[i] != phase)
+		i++;
+	return phase_names[i];
+}
+
+static int do_phase(struct work *w, enum phase phase, struct error *err)
+{
+	struct outcome_step *step =
+		w->out ? outcome_step(w->out, w->top, phase_name_of(phase)) : NULL;
+	uint64_t start_ns = now_ns();
+	int r = phase & DATA ? data_phase(w, phase, err) : files_phase(w, phase, err);
+	uint64_t took_ns = now_ns() - start_ns;
+
+	*(phase & DATA ? &w->data_ns : &w->file_ns) += took_ns;
+	if (step)
+		step->elapsed_ns = took_ns;
+	return r;
+}
 
 static int do_phases(struct work *w, unsigned set, struct error *err)
 {
 	int r = 0;
 
 	for (unsigned phase = WRITE; phase <= DELETE && !r; phase <<= 1)
-		if (set & phase & DATA)
-			r = data_phase(w, phase, err);
-		else if (set & phase & FILES)
-			r = files_phase(w, phase, err);
+		if (set & phase)
+			r = do_phase(w, phase, err);
 	return r;
 }
 

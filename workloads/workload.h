@@ -19,6 +19,7 @@
 #include "error.h"
 #include "hist.h"
 #include "param.h"
+#include "phase.h"
 #include "table.h"
 
 #define OUTCOME_STEPS 64
@@ -47,9 +48,12 @@ struct outcome {
 	struct outcome_step steps[OUTCOME_STEPS];
 };
 
-/* The next step. More of them than there is room for are a bug. */
-static inline struct outcome_step *outcome_step(struct outcome *o, const char *name)
+/* The next step begins, as a phase in a trace of `dir`. More of them than there is room for are a
+ * bug. */
+static inline struct outcome_step *outcome_step(
+	struct outcome *o, const char *dir, const char *name)
 {
+	phase_mark(dir, name);
 	assert(o->step_count < OUTCOME_STEPS);
 	struct outcome_step *step = &o->steps[o->step_count++];
 	snprintf(step->name, sizeof(step->name), "%s", name);
