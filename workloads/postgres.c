@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What would make two runs differ is off or fixed: autovacuum, checkpoints by time, the locale,
- * and writeback hints, which a pass-through cannot see (sync_file_range).
+ * the WAL writer's rounds, and writeback hints, which a pass-through cannot see (sync_file_range).
  */
 #include "postgres.h"
 
@@ -32,7 +32,13 @@ static const struct server_kind kind = {
 
 const char *const postgres_sync_methods[] = {
 	"fdatasync", "fsync", "open_datasync", "open_sync", NULL};
-const char *const postgres_commits[] = {"off", "local", "on", NULL};
+enum { COMMIT_OFF, COMMIT_LOCAL, COMMIT_ON };
+const char *const postgres_commits[] = {
+	[COMMIT_OFF] = "off",
+	[COMMIT_LOCAL] = "local",
+	[COMMIT_ON] = "on",
+	NULL,
+};
 const char *const postgres_segments[] = {"1M", "2M", "4M", "8M", "16M", "32M", "64M", NULL};
 const char *const postgres_switch[] = {"off", "on", NULL};
 
@@ -159,6 +165,8 @@ static void add_settings(struct arguments *a, const struct postgres_settings *s)
 
 	add_setting(a, xasprintf("wal_sync_method=%s", postgres_sync_methods[s->wal_sync_method]));
 	add_setting(a, xasprintf("synchronous_commit=%s", postgres_commits[s->synchronous_commit]));
+	if (s->synchronous_commit != COMMIT_OFF) /* else it is who makes commits durable */
+		add_setting(a, xstrdup("wal_writer_delay=10s"));
 	add_setting(a, xasprintf("full_page_writes=%s", postgres_switch[s->full_page_writes]));
 	add_setting(a, xasprintf("shared_buffers=%" PRIu64 "kB", s->shared_buffers >> 10));
 	add_setting(a, xasprintf("max_wal_size=%" PRIu64 "MB", s->max_wal_size >> 20));
