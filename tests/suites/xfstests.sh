@@ -51,8 +51,9 @@ until [ -e "$ready" ]; do
 	sleep 0.02
 done
 rm "$ready"
+echo $pid >"/run/fsreel-xfstests${2//\//_}"
 INNER
-# xfstests unmounts by the source, and wants to read the type without the subtype.
+# xfstests unmounts by the source, mounts again at once, and wants to read the type without the subtype.
 cat >/usr/sbin/umount <<'INNER'
 #!/bin/bash
 for arg; do
@@ -60,8 +61,13 @@ for arg; do
 	[[ $arg != /* ]] || target=$(findmnt -rn -t fuse.fsreel -S "$arg" -o TARGET | tail -1)
 	args+=("${target:-$arg}")
 done
-exec /usr/bin/umount "${args[@]}"
+/usr/bin/umount "${args[@]}" || exit
+while [ -n "$target" ] && kill -0 "$(<"/run/fsreel-xfstests${target//\//_}")" 2>/dev/null; do
+	sleep 0.05
+done
+exit 0
 INNER
+mount -t tmpfs tmpfs /run
 cat >/usr/sbin/df <<'INNER'
 #!/bin/bash
 /usr/bin/df "$@" | sed 's/fuse\.fsreel/fuse/'
