@@ -97,12 +97,25 @@ static int check_place(const struct exporter *to, const char *out, struct error 
 {
 	struct stat st;
 
+	if (!*out)
+		return error_set(err, 0, "-o: a name is missing");
 	if (lstat(out, &st) < 0)
 		return errno == ENOENT ? 0 : error_errno(err, errno, "%s", out);
 	if (to->output == EXPORT_DIRECTORY)
 		return error_set(err, EEXIST, "%s exists; name a directory to be made", out);
 	if (!S_ISREG(st.st_mode))
 		return error_set(err, EEXIST, "%s exists and is not a file", out);
+	return 0;
+}
+
+/* What has the name of the unfinished output may be of a killed run, or the user's own: it stays. */
+static int check_partial(const char *partial, struct error *err)
+{
+	struct stat st;
+
+	if (!lstat(partial, &st))
+		return error_set(err, EEXIST,
+			"%s is in the way, where the output is made; remove it", partial);
 	return 0;
 }
 
@@ -122,11 +135,15 @@ int export_trace(struct export *ret, const struct exporter *to, struct trace_rea
 			to->output == EXPORT_FILE ? "FILE" : "DIRECTORY");
 	if (!out || (to->output == EXPORT_STREAM && is_special(out)))
 		return run(ret, to, trace, out, err);
+	int length = (int)strlen(out);
+	while (length > 1 && to->output == EXPORT_DIRECTORY && out[length - 1] == '/')
+		length--;
+	auto_free char *partial = xasprintf("%.*s.part", length, out);
 	int r = check_place(to, out, err);
+	if (r >= 0)
+		r = check_partial(partial, err);
 	if (r < 0)
 		return r;
-	auto_free char *partial = xasprintf("%s.part", out);
-	remove_tree(partial);
 	r = run(ret, to, trace, partial, err);
 	if (r >= 0 && rename(partial, out) < 0)
 		r = error_errno(err, errno, "cannot rename %s to %s", partial, out);

@@ -76,8 +76,10 @@ static int export_file(
 {
 	struct trace_reader *trace;
 	struct export x;
-	int r = trace_reader_open(&trace, path, err);
+	int r = out ? cmd_check_other_file(path, out, err) : 0;
 
+	if (!r)
+		r = trace_reader_open(&trace, path, err);
 	if (r < 0)
 		return r;
 	r = export_trace(&x, to, trace, out, err);

@@ -127,7 +127,9 @@ static int execute(struct job *job, int argc, char **argv, const char *trace, st
 {
 	job->results = results_new();
 	results_command(job->results, argc, argv);
-	int r = job->output ? results_writable(job->output, err) : 0;
+	int r = job->output ? cmd_check_other_file(trace, job->output, err) : 0;
+	if (!r && job->output)
+		r = results_writable(job->output, err);
 	if (!r)
 		r = replay_open(&job->replay, trace, job->results, err);
 	if (!r)

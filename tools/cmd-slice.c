@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cmd.h"
 #include "progress.h"
@@ -67,16 +66,6 @@ static int parse_request(struct request *q, struct error *err)
 	return r;
 }
 
-static int check_other_file(const char *in, const char *out, struct error *err)
-{
-	struct stat a, b;
-
-	if (!stat(in, &a) && !stat(out, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
-		return error_set(
-			err, EINVAL, "%s is the trace to be sliced; choose another name", out);
-	return 0;
-}
-
 static void note(const char *before, uint64_t events, const char *what, const char *after)
 {
 	struct unit_text text;
@@ -120,7 +109,7 @@ static int slice(const struct request *q, const char *in, struct error *err)
 	struct trace_reader *reader;
 	struct slice_stats stats;
 	struct unit_text a, b, c;
-	int r = check_other_file(in, q->output, err);
+	int r = cmd_check_other_file(in, q->output, err);
 
 	if (!r)
 		r = trace_reader_open(&reader, in, err);

@@ -36,6 +36,9 @@ struct command {
 int cmd_parse(const struct command *cmd, const struct opt *opts, size_t count, int argc,
 	char **argv, bool in_order, int min_operands, int max_operands, struct error *err);
 
+/* An error if writing `out` would overwrite the trace `in` that it is made from. */
+int cmd_check_other_file(const char *in, const char *out, struct error *err);
+
 /* All of a command that only prints one table, as text or with --json. */
 int cmd_show_table(const struct command *cmd, int argc, char **argv, struct table *(*make)(void),
 	struct error *err);

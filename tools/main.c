@@ -18,6 +18,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd.h"
@@ -93,6 +94,16 @@ int cmd_parse(const struct command *cmd, const struct opt *opts, size_t count, i
 	}
 	vec_free(&all);
 	return first;
+}
+
+int cmd_check_other_file(const char *in, const char *out, struct error *err)
+{
+	struct stat a, b;
+
+	if (!stat(in, &a) && !stat(out, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
+		return error_set(
+			err, EINVAL, "%s is the trace to be read; choose another name", out);
+	return 0;
 }
 
 int cmd_show_table(const struct command *cmd, int argc, char **argv, struct table *(*make)(void),

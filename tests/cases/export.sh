@@ -136,3 +136,20 @@ head -c $(($(wc -c <x.reel) / 2)) x.reel >torn.reel
 expect 1 "$FSREEL" export torn.reel --to csv -o torn.csv
 expect_text '^torn: whole up to byte' "$err"
 [ ! -e torn.csv.part ] || fail "a partial file is left"
+
+# Neither the trace nor anything else of the user's is overwritten.
+cp x.reel own.reel
+mkdir own.part
+touch own.part/precious
+for format in csv perfetto sqlite fio; do
+	expect 2 "$FSREEL" export own.reel --to $format -o ./own.reel
+	expect_text 'own.reel is the trace to be read' "$err"
+	expect 2 "$FSREEL" export own.reel --to $format -o own
+	expect_text 'own.part is in the way' "$err"
+	expect 2 "$FSREEL" export own.reel --to $format -o ''
+	expect_text 'a name is missing' "$err"
+done
+cmp x.reel own.reel || fail "the trace was overwritten"
+[ -e own.part/precious ] || fail "a directory of the user's was removed"
+expect 0 "$FSREEL" export own.reel --to fio -o slash.fio/
+[ -e slash.fio/replay.fio ] || fail "a slash at the end of the name"

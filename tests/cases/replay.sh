@@ -82,3 +82,9 @@ expect_text 'FAILED: .*No space left' "$out"
 expect 0 "$FSREEL" replay mix.reel --on dir:. -o mine.json
 expect 0 "$FSREEL" report mine.json
 expect_text '^sh \.\./mix\.sh$' "$out"
+
+# The trace is not overwritten by its results.
+cp mix.reel own.reel
+expect 2 "$FSREEL" replay own.reel --on dir:. -o ./own.reel
+expect_text 'own.reel is the trace to be read' "$err"
+cmp mix.reel own.reel || fail "the trace was overwritten"

@@ -90,7 +90,7 @@ head -c $(($(stat -c %s plain.reel) - 200)) plain.reel >torn.reel
 expect 1 "$FSREEL" slice torn.reel -o part.reel
 expect_text 'torn.reel has no valid end' "$err"
 expect 2 "$FSREEL" slice plain.reel -o plain.reel
-expect_text 'is the trace to be sliced' "$err"
+expect_text 'is the trace to be read' "$err"
 expect 2 "$FSREEL" slice plain.reel
 expect_text 'name the slice with -o' "$err"
 expect 2 "$FSREEL" slice plain.reel -o part.reel --from 2 --to 1
