@@ -27,6 +27,8 @@ expect_text 'sleep +clock_nanosleep +8 ' "$out"
 [ "$(grep -c 'clock_nanosleep: timer' waits)" = 8 ] || fail "sleeps: $(cat waits)"
 grep -q ': thread bash/' waits || fail "nobody waited for bash: $(cat waits)"
 "$FSREEL" stat --gaps --json a.reel >gaps.json
+python3 "$TEST_LIB/reel.py" a.reel >other || fail "a second reader"
+[ "$(wc -l <other)" = "$("$FSREEL" dump a.reel | wc -l)" ] || fail "a second reader counts otherwise"
 python3 - gaps.json <<'EOF2'
 import json, sys
 gaps = json.load(open(sys.argv[1]))

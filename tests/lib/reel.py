@@ -276,6 +276,12 @@ def main():
             for _ in range(block.count):
                 show(block.event(), threads)
             events += block.count
+        elif kind == 8:
+            for _ in range(c.varint()):
+                thread, _, since, cpu, served, _, _, cause, waker = [c.varint() for _ in range(11)][:9]
+                assert thread < len(threads) and waker < len(threads) and cause <= 5
+                assert cpu + served <= since + 1000000
+            assert not c.left()
         elif kind == 7:
             assert c.number(8) == events
 
