@@ -20,6 +20,8 @@
 #include <unistd.h>
 
 #include "cleanup.h"
+#include "digest.h"
+#include "io.h"
 #include "ops.h"
 #include "pool.h"
 #include "scope.h"
@@ -236,6 +238,53 @@ static bool wants_flush(int source_fd)
 	return true;
 }
 
+#define KEEP_BYTES (128u << 10) /* of a file in one number */
+
+static int no_emit(void *arg, const struct tree_entry *entry, struct error *err)
+{
+	return 0;
+}
+
+/* All that a file has, where it has data. */
+static int keep_file(void *arg, const struct tree_entry *e, int fd)
+{
+	struct capture *c = arg;
+	auto_free char *data = xmalloc(KEEP_BYTES);
+	ssize_t n = 1;
+
+	for (size_t i = 0; i < e->extent_count; i++) {
+		uint64_t at = e->extents[i].offset, end = at + e->extents[i].size;
+		for (; at < end && n > 0; at += (uint64_t)n) {
+			n = pread_full(fd, data, min_u64(KEEP_BYTES, end - at), (off_t)at);
+			if (n > 0)
+				trace_writer_file_data(c->writer, e->id, at, data, (size_t)n);
+		}
+	}
+	return n < 0 ? (int)n : 0;
+}
+
+/* A digest of what it has in the end. */
+static int keep_digest(void *arg, const struct tree_entry *e, int fd)
+{
+	struct capture *c = arg;
+	struct digest d;
+	int r = digest_file(&d, fd);
+
+	if (!r)
+		trace_writer_final(c->writer, e->id, e->size, d.bytes);
+	return r;
+}
+
+/* The data are in frames behind the whole tree: a second walk. */
+static int walk_data(struct capture *c,
+	int (*data)(void *arg, const struct tree_entry *entry, int fd), struct error *err)
+{
+	const struct tree_visitor visitor = {tree_ident, no_emit, c, data};
+	auto_pin struct inode_pin root = inode_pin(c->inodes, inode_of(c->inodes, FUSE_ROOT_ID));
+
+	return tree_scan(root.fd, &visitor, err);
+}
+
 static int start(struct capture *c, const struct capture_options *o, struct error *err)
 {
 	auto_close int source_fd = open(o->source, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -250,6 +299,8 @@ static int start(struct capture *c, const struct capture_options *o, struct erro
 		c->handles = handle_table_new(c->inodes);
 	if (!r && c->writer)
 		r = write_tree(c, err);
+	if (!r && c->keep_data)
+		r = walk_data(c, keep_file, err);
 	if (!r)
 		r = start_session(c, o->source, source_fd, err);
 	return r ? r : wait_for_init(c, o->workers, err);
@@ -264,7 +315,8 @@ int capture_mount(struct capture **ret, const struct capture_options *options, s
 	c->timeout = options->strict_meta ? 0 : LONG_TIMEOUT;
 	c->strip_direct = options->strip_direct;
 	c->locks = locks_new(&lock_events);
-	c->pieces = pieces_new();
+	c->keep_data = options->keep_data && options->writer;
+	c->pieces = pieces_new(c->keep_data ? options->writer : NULL);
 	c->tasks = tasks_new(options->writer, options->clock);
 	c->opened = options->clock ? opened_new() : NULL;
 	if (!r)
@@ -373,6 +425,8 @@ int capture_unmount(struct capture *c, struct capture_stats *ret, struct error *
 	int r = c->released ? 0 : unmount(c, err);
 	pool_stop(c->pool);
 	write_leftovers(c);
+	if (!r && c->keep_data && ret)
+		r = walk_data(c, keep_digest, err);
 	if (ret)
 		*ret = (struct capture_stats){
 			.requests = c->requests,

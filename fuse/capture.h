@@ -27,6 +27,7 @@ struct capture_options {
 	const char *mount_point; /* an existing empty directory, or NULL: over `source` itself */
 	struct trace_writer *writer; /* NULL = plain pass-through, nothing is logged */
 	bool strict_meta;  /* attribute and entry time-outs 0: every stat becomes a request */
+	bool keep_data;    /* what is written and what there is at first go into the trace */
 	bool strip_direct; /* O_DIRECT is logged but not passed down */
 	unsigned workers;  /* 0 = the default */
 	const struct capture_clock *clock; /* NULL: /proc. With it, opened handles are remembered */

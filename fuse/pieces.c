@@ -6,6 +6,7 @@
 
 #include "map.h"
 #include "vec.h"
+#include "writer.h"
 
 struct open_call {
 	struct event ev; /* sum so far */
@@ -14,15 +15,17 @@ struct open_call {
 };
 
 struct pieces {
+	struct trace_writer *writer;
 	pthread_mutex_t lock;
 	VEC(struct open_call) calls; /* a few: threads that are inside a large call */
 	_Atomic size_t count;        /* of calls: read without the lock */
 };
 
-struct pieces *pieces_new(void)
+struct pieces *pieces_new(struct trace_writer *writer)
 {
 	struct pieces *p = ALLOC(struct pieces);
 
+	p->writer = writer;
 	pthread_mutex_init(&p->lock, NULL);
 	return p;
 }
@@ -59,8 +62,14 @@ static bool continues(const struct open_call *c, const struct event *ev)
 	       c->ev.offset + (uint64_t)c->ev.result == ev->offset;
 }
 
-static void merge(struct event *ev, const struct event *before)
+static void merge(struct pieces *p, struct event *ev, const struct event *before)
 {
+	/* A piece that failed wrote nothing. */
+	if (p->writer && ev->result > 0)
+		ev->data = trace_writer_join(p->writer, before->data, ev->data);
+	else
+		ev->data = before->data;
+
 	ev->event_flags |= EVENT_JOINED;
 	ev->start_ns = before->start_ns;
 	ev->cpu_ns = before->cpu_ns;
@@ -84,7 +93,7 @@ bool pieces_add(struct pieces *p, uint32_t tid, uint64_t call_size, struct event
 	if (c && continues(c, ev)) {
 		call_size = c->call_size;
 		struct event before = take(p, c);
-		merge(ev, &before);
+		merge(p, ev, &before);
 	}
 	bool more = whole && ev->size < call_size;
 	if (more) {

@@ -10,7 +10,10 @@
 
 struct pieces;
 
-struct pieces *pieces_new(void);
+struct trace_writer;
+
+/* `writer` (may be NULL) joins the numbers of the pieces' data. */
+struct pieces *pieces_new(struct trace_writer *writer);
 void pieces_free(struct pieces *p);
 
 /* Is any thread inside such a call? Cheap: asked at every request. */

@@ -55,6 +55,25 @@ void scope_open(struct scope *rec, fuse_req_t req, enum op op)
 		scope_derived(rec);
 }
 
+/* What was written below is what is kept. */
+static void classify(struct scope *rec)
+{
+	enum content content;
+
+	if (!rec->data || rec->looked)
+		return;
+	rec->looked = true;
+	uint64_t hash = content_look(rec->data, rec->data_size, &content);
+	rec->ev.content = content;
+	rec->ev.hash = hash;
+	if (rec->ev.result <= 0)
+		return;
+	size_t written = min_u64((uint64_t)rec->ev.result, rec->data_size);
+	if (written < rec->data_size)
+		hash = content_hash(rec->data, written);
+	rec->ev.data = trace_writer_data(rec->worker->capture->writer, rec->data, written, hash);
+}
+
 /* Does this read or write belong to a larger call that goes on? Then it is no event yet. */
 static bool goes_on(struct scope *rec)
 {
@@ -65,6 +84,9 @@ static bool goes_on(struct scope *rec)
 
 	if (!full && !pieces_any(pieces))
 		return false;
+	/* The next piece must find this one stored. */
+	if (rec->worker->capture->keep_data)
+		classify(rec);
 	if (pieces_take(pieces, rec->tid, is_data ? &rec->ev : NULL, &left))
 		put_leftover(rec->worker, &left);
 	return is_data &&
@@ -88,19 +110,6 @@ void scope_result(struct scope *rec, int64_t result)
 		end_ns - trace_writer_epoch_ns(rec->worker->capture->writer) - rec->ev.start_ns;
 }
 
-static void classify(struct scope *rec)
-{
-	enum content content;
-
-	if (!rec->data)
-		return;
-	uint64_t hash = content_look(rec->data, rec->data_size, &content);
-	rec->ev.content = content;
-	/* Of the last piece only. */
-	if (!(rec->ev.event_flags & EVENT_JOINED))
-		rec->ev.hash = hash;
-}
-
 void scope_log(struct scope *rec, int64_t result)
 {
 	scope_result(rec, result);
@@ -120,6 +129,9 @@ void scope_close(struct scope *rec)
 	if (!rec->on)
 		return;
 	classify(rec);
+	/* Of the last piece only. */
+	if (rec->ev.event_flags & EVENT_JOINED)
+		rec->ev.hash = 0;
 	put(rec);
 }
 

@@ -23,6 +23,7 @@ struct scope {
 	uint32_t tid;
 	bool on;          /* there is a log and the caller is the application */
 	bool done;        /* has its result */
+	bool looked;      /* the data have their class and number */
 	const void *data; /* what was written: looked at after the reply */
 	size_t data_size;
 };

@@ -30,7 +30,7 @@ struct capture {
 	char *path;         /* of the mount point */
 	struct claim claim; /* on the source */
 	double timeout;     /* of attributes and names in the kernel, seconds */
-	bool strip_direct;
+	bool strip_direct, keep_data;
 	bool mounted;
 	bool serving;      /* INIT has been answered */
 	bool released;     /* unmounted already, because nobody used it */

@@ -26,6 +26,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include "bulk.h"
 #include "clock.h"
 #include "order.h"
 
@@ -49,6 +50,8 @@ struct compiler {
 	uint64_t number;                  /* of the event at hand, from 1 */
 	unsigned kept;
 	uint64_t raced;
+	struct bulk *bulk; /* NULL: no data are stored */
+	uint64_t missing;  /* of them, though an event names them */
 	struct divergences unresolved;
 };
 
@@ -450,6 +453,25 @@ static void fill_args(const struct event *ev, const struct subject *s, struct dr
 		d->name2 = ev->name2;
 }
 
+/* What the call wrote, if it is stored; what it did not get to write is zeros. Page-aligned, as O_DIRECT
+ * wants it. */
+static void fill_data(struct compiler *c, const struct event *ev, struct draft *d)
+{
+	if (ev->op != OP_write || !ev->data || ev->result <= 0 || !c->bulk ||
+		(uint64_t)ev->result > ev->size)
+		return;
+	uint64_t room = (ev->size + 4095) & ~UINT64_C(4095);
+	void *data = xaligned(4096, room);
+	if (bulk_read(c->bulk, ev->data, data, (uint64_t)ev->result) != ev->result) {
+		free(data);
+		c->missing++;
+		return;
+	}
+	memset((char *)data + ev->result, 0, room - (uint64_t)ev->result);
+	d->data = data;
+	d->step->data = data;
+}
+
 static void fill(
 	struct compiler *c, const struct event *ev, const struct subject *s, struct draft *d)
 {
@@ -647,6 +669,7 @@ static void draft_init(struct draft *d, const struct event *ev)
 {
 	*d->step = (struct step){.handle = SLOT_NONE};
 	d->has_args = false;
+	d->data = NULL;
 	if (is_plain[ev->op] && ev->handle)
 		return;
 	d->args = (struct step_args){.dir = SLOT_NONE, .dir2 = SLOT_NONE, .handle2 = SLOT_NONE};
@@ -698,6 +721,7 @@ static bool compile_event(struct compiler *c, const struct event *ev, struct dra
 	}
 	fill(c, ev, &s, d);
 	note_advice(s.node, ev);
+	fill_data(c, ev, d);
 	if (raced(c, ev, s.node)) {
 		d->step->bits |= STEP_RACED;
 		c->raced++;
@@ -782,6 +806,8 @@ int compiler_new(struct compiler **ret, struct trace_reader *trace,
 	slots_init(&c->slots, c->scene, files);
 	int r = read_tree(c, err);
 	if (r == 0)
+		r = bulk_of_trace(&c->bulk, trace, err);
+	if (r == 0)
 		r = survey_trace(&c->survey, trace, err);
 	if (r < 0) {
 		compiler_free(c);
@@ -809,6 +835,7 @@ void compiler_free(struct compiler *c)
 	life_done(&c->ordering.phase);
 	divergence_free(&c->unresolved);
 	slots_done(&c->slots);
+	bulk_close(c->bulk);
 	free(c);
 }
 
@@ -820,6 +847,11 @@ const struct survey *compiler_survey(const struct compiler *c)
 const struct divergences *compiler_unresolved(const struct compiler *c)
 {
 	return &c->unresolved;
+}
+
+uint64_t compiler_missing(const struct compiler *c)
+{
+	return c->missing;
 }
 
 uint64_t compiler_raced(const struct compiler *c)

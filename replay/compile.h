@@ -21,6 +21,7 @@ struct draft {
 	struct step_args args; /* without its pointers */
 	bool has_args;
 	struct text name, name2, attribute, value;
+	void *data; /* of step->data, on the heap: the caller's */
 };
 
 /* Reads the tree and surveys the events. All arguments are borrowed. `window`: steps that can be
@@ -40,6 +41,8 @@ const struct survey *compiler_survey(const struct compiler *c);
 /* Events that could not become steps. */
 const struct divergences *compiler_unresolved(const struct compiler *c);
 /* Reads whose result no order of the trace explains (STEP_RACED). */
+/* Writes whose stored data are not there. */
+uint64_t compiler_missing(const struct compiler *c);
 uint64_t compiler_raced(const struct compiler *c);
 const struct deps_stats *compiler_waits(const struct compiler *c);
 

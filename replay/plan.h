@@ -67,6 +67,7 @@ struct step {
 	uint64_t cpu_ns; /* CPU time of the application before this call; 0 = none or unknown */
 	const struct step_args *args; /* NULL if all is in here */
 	const struct wait *waits;
+	const void *data;  /* of a write: what it writes; NULL = data of the class `content` */
 	uint64_t number;   /* of its event in the trace, from 1: for messages */
 	uint32_t lane;     /* index of its lane */
 	uint32_t progress; /* the lane's progress once it is done: 1, 2, 3 ... */

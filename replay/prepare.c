@@ -15,10 +15,12 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "bulk.h"
 #include "cleanup.h"
 #include "clock.h"
 #include "files.h"
 #include "interrupt.h"
+#include "io.h"
 #include "map.h"
 #include "payload.h"
 #include "plan.h"
@@ -39,6 +41,8 @@ struct made {
 struct prepare {
 	struct files *files;
 	struct payload *payload;
+	struct bulk *bulk; /* NULL: no data are stored */
+	void *room;        /* PAYLOAD_SIZE */
 	const struct replay_options *options;
 	struct map by_id; /* (id, 0) -> index in made */
 	VEC(struct made) made;
@@ -68,6 +72,24 @@ static int write_extent(
 	return interrupted() ? -EINTR : 0;
 }
 
+/* What the file had, as far as it is stored. */
+static int write_stored(const struct prepare *p, int fd, const struct tree_entry *entry)
+{
+	size_t count;
+	const struct bulk_place *place = bulk_file(p->bulk, entry->id, &count);
+
+	for (size_t i = 0; i < count; i++, place++) {
+		if (place->offset >= entry->size || interrupted())
+			continue;
+		uint64_t room = min_u64(PAYLOAD_SIZE, entry->size - place->offset);
+		int64_t n = bulk_read(p->bulk, place->number, p->room, room);
+		int r = n < 0 ? (int)n : pwrite_all(fd, p->room, (size_t)n, (off_t)place->offset);
+		if (r < 0)
+			return r;
+	}
+	return interrupted() ? -EINTR : 0;
+}
+
 static int fill_file(const struct prepare *p, int fd, const struct tree_entry *entry)
 {
 	enum content content = (enum content)min_u64(entry->content, CONTENT_LIMIT);
@@ -81,6 +103,8 @@ static int fill_file(const struct prepare *p, int fd, const struct tree_entry *e
 			return -EINVAL;
 		r = write_extent(p, fd, content, e);
 	}
+	if (r == 0 && p->bulk)
+		r = write_stored(p, fd, entry);
 	if (r == 0 && ftruncate(fd, (off_t)entry->size) < 0)
 		r = -errno;
 	return r;
@@ -274,8 +298,13 @@ int replay_prepare(struct trace_reader *trace, int root_fd, const struct replay_
 	struct prepare p = {.options = options, .next_slot = SLOT_ROOT + 1};
 	int r = files_new(&p.files, root_fd, err);
 
-	if (r < 0)
+	if (r == 0)
+		r = bulk_of_trace(&p.bulk, trace, err);
+	if (r < 0) {
+		files_free(p.files);
 		return r;
+	}
+	p.room = xmalloc(PAYLOAD_SIZE);
 	p.payload = payload_new();
 	map_put(&p.by_id, TREE_ROOT, 0, 0);
 	vec_push(&p.made, (struct made){.slot = SLOT_ROOT});
@@ -287,6 +316,8 @@ int replay_prepare(struct trace_reader *trace, int root_fd, const struct replay_
 	vec_free(&p.made);
 	map_free(&p.by_id);
 	payload_free(p.payload);
+	bulk_close(p.bulk);
+	free(p.room);
 	files_free(p.files);
 	return r;
 }

@@ -301,11 +301,17 @@ static int64_t step_sync_read(struct replay_context *ctx, const struct step *ste
 	return try(preadv(fd, iov, (int)n, (off_t)step->offset));
 }
 
+const void *step_data(const struct replay_context *ctx, const struct step *step)
+{
+	if (step->data)
+		return step->data;
+	return payload_at(ctx->payload, (enum content)step->content, step->offset, step->size);
+}
+
 /* The last page of a file has any size, which O_DIRECT does not take: by a descriptor without it. */
 static int64_t write_cached(struct replay_context *ctx, const struct step *step, int direct_fd)
 {
-	const void *data =
-		payload_at(ctx->payload, (enum content)step->content, step->offset, step->size);
+	const void *data = step_data(ctx, step);
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", direct_fd);
@@ -324,7 +330,7 @@ static int64_t step_sync_write(struct replay_context *ctx, const struct step *st
 	if ((step->bits & STEP_CACHED) && fd >= 0)
 		return write_cached(ctx, step, fd);
 	enum content content = (enum content)step->content;
-	const void *data = payload_at(ctx->payload, content, step->offset, step->size);
+	const void *data = step_data(ctx, step);
 
 	if (data && !step->flags)
 		return try(pwrite(fd, data, step->size, (off_t)step->offset));

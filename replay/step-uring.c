@@ -113,8 +113,7 @@ static bool prep_read(const struct call *c)
 static bool prep_write(const struct call *c)
 {
 	const struct step *step = c->step;
-	const void *data =
-		payload_at(c->ctx->payload, (enum content)step->content, step->offset, step->size);
+	const void *data = step_data(c->ctx, step);
 
 	/* RWF_HIPRI asks for polling, which a ring must have been made for. */
 	if (!data || (step->flags & RWF_HIPRI))

@@ -42,6 +42,9 @@ bool step_uring_has(enum op op);
 
 /* Parts that both forms share. */
 
+/* What a write writes, in one piece; NULL if it is longer than the payload: see payload_iov(). */
+const void *step_data(const struct replay_context *ctx, const struct step *step);
+
 /* Flags for openat() from a step's; O_DIRECT only where wanted. */
 int step_open_flags(const struct replay_context *ctx, const struct step *step);
 /* Permission bits for a new file: never set-id bits unless owners are kept. */

@@ -13,7 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bulk.h"
 #include "cleanup.h"
+#include "digest.h"
 #include "replay.h"
 #include "scene.h"
 #include "slots.h"
@@ -22,6 +24,7 @@ struct verify {
 	struct scene *scene;
 	struct slots slots;
 	struct files *files;
+	struct bulk *bulk; /* NULL: no data are stored */
 	int differences;
 	char *first; /* 256 bytes */
 };
@@ -43,6 +46,22 @@ static void attr_printf(4, 5)
 		what);
 }
 
+/* Byte for byte, as far as the digest of the captured file is known. */
+static void compare_data(struct verify *v, int dir_fd, const char *name, const struct node *node)
+{
+	const struct bulk_final *final = v->bulk ? bulk_final(v->bulk, node->id) : NULL;
+	struct digest digest;
+
+	if (!final || !S_ISREG(node->mode))
+		return;
+	auto_close int fd = files_open_beneath(dir_fd, name, O_RDONLY | O_NONBLOCK, 0);
+	int r = fd < 0 ? fd : digest_file(&digest, fd);
+	if (r < 0)
+		differs(v, dir_fd, name, "it cannot be read: %s", strerror(-r));
+	else if (memcmp(digest.bytes, final->digest, sizeof(digest.bytes)))
+		differs(v, dir_fd, name, "other contents than in the capture");
+}
+
 static void compare(struct verify *v, int dir_fd, const char *name, const struct node *node)
 {
 	mode_t mask = 0777; /* set-id bits are not replayed unless owners are kept */
@@ -59,6 +78,8 @@ static void compare(struct verify *v, int dir_fd, const char *name, const struct
 		 (st.st_mode & mask) != (node->mode & mask))
 		differs(v, dir_fd, name, "mode %o expected, %o found", node->mode & mask,
 			st.st_mode & mask);
+	else
+		compare_data(v, dir_fd, name, node);
 }
 
 static void compare_names(struct verify *v, const struct node *node)
@@ -137,11 +158,14 @@ int replay_verify_state(struct trace_reader *trace, int root_fd, char first[256]
 	first[0] = '\0';
 	v.scene = scene_new();
 	slots_init(&v.slots, v.scene, v.files);
-	r = read_scene(v.scene, trace, err);
+	r = bulk_of_trace(&v.bulk, trace, err);
+	if (r == 0)
+		r = read_scene(v.scene, trace, err);
 	if (r == 0)
 		scene_each(v.scene, verify_node, &v);
 	slots_done(&v.slots);
 	scene_free(v.scene);
+	bulk_close(v.bulk);
 	files_free(v.files);
 	return r < 0 ? r : v.differences;
 }

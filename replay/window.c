@@ -29,6 +29,14 @@
 #define NO_STEP   UINT32_MAX
 #define SLEEP_MAX (100 * NSEC_PER_MSEC)
 
+/* The data of a step, freed with it. */
+struct window_data {
+	void *bytes;
+	uint64_t size;
+};
+
+#define DATA_MAX (UINT64_C(128) << 20) /* of all steps; a single one may have more */
+
 struct window {
 	struct compiler *compiler;
 	uint32_t size;
@@ -40,6 +48,8 @@ struct window {
 	uint64_t bytes_oldest, bytes_newest; /* positions; modulo BYTES */
 	struct draft draft;                  /* compiled, but there is no room for its texts */
 	bool drafted;
+	struct window_data *data; /* by place: what the step writes, if that is stored */
+	uint64_t data_bytes;
 	_Atomic uint32_t sleeping_for; /* place of the step that wakes the consumer, or NO_STEP */
 };
 
@@ -53,6 +63,7 @@ struct window *window_new(struct compiler *c, uint32_t size)
 	w->finished = ALLOC_ARRAY(atomic_uchar, size);
 	w->bytes_after = ALLOC_ARRAY(uint64_t, size);
 	w->bytes = xmalloc(BYTES);
+	w->data = ALLOC_ARRAY(struct window_data, size);
 	atomic_init(&w->sleeping_for, NO_STEP);
 	return w;
 }
@@ -61,6 +72,11 @@ void window_free(struct window *w)
 {
 	if (!w)
 		return;
+	for (uint32_t i = 0; i < w->size; i++)
+		free(w->data[i].bytes);
+	if (w->drafted)
+		free(w->draft.data);
+	free(w->data);
 	free(w->steps);
 	free(w->finished);
 	free(w->bytes_after);
@@ -93,11 +109,20 @@ uint64_t window_progress(const struct window *w)
 	return w->oldest;
 }
 
+static void drop_data(struct window *w, uint32_t i)
+{
+	free(w->data[i].bytes);
+	w->data_bytes -= w->data[i].size;
+	w->data[i] = (struct window_data){0};
+}
+
 static void advance_oldest(struct window *w)
 {
 	while (w->oldest < w->newest &&
 		atomic_load_explicit(&w->finished[place(w, w->oldest)], memory_order_acquire)) {
 		w->bytes_oldest = w->bytes_after[place(w, w->oldest)];
+		if (w->data[place(w, w->oldest)].bytes)
+			drop_data(w, place(w, w->oldest));
 		w->oldest++;
 	}
 }
@@ -187,6 +212,10 @@ static struct step *pack(struct window *w, const struct draft *d)
 	}
 	if (d->has_args)
 		put_args(step, d, &at);
+	if (d->data) {
+		w->data[i] = (struct window_data){d->data, step->size};
+		w->data_bytes += step->size;
+	}
 	w->bytes_after[i] = w->bytes_newest;
 	atomic_store_explicit(&w->finished[i], 0, memory_order_relaxed);
 	w->newest++;
@@ -197,7 +226,9 @@ int window_next(struct window *w, struct step **ret, struct error *err)
 {
 	if (w->newest - w->oldest == w->size || w->drafted || w->newest % LOOK == 0)
 		advance_oldest(w);
-	if (w->newest - w->oldest == w->size)
+	if (w->data_bytes > DATA_MAX)
+		advance_oldest(w);
+	if (w->newest - w->oldest == w->size || w->data_bytes > DATA_MAX)
 		return -EAGAIN;
 	if (!w->drafted) {
 		w->draft.step = &w->steps[place(w, w->newest)];

@@ -94,6 +94,7 @@ json_t *capture_meta(const struct capture_job *job, const char *dir,
 		json_pack("{s:b,s:b}", "allow_mmap", trial->allow_mmap, "parallel_writes",
 			trial->parallel_writes));
 	json_object_set_new(meta, "timeouts", json_string(job->strict_meta ? "none" : "long"));
+	json_object_set_new(meta, "content", json_string(job->keep_data ? "full" : "class"));
 	json_object_set_new(meta, "strip_direct", json_boolean(job->strip_direct));
 	if (!job->anonymize)
 		return meta;

@@ -305,6 +305,7 @@ static struct capture_options options_of(const struct recorder *rec, struct trac
 		.strict_meta = rec->job->strict_meta,
 		.strip_direct = rec->job->strip_direct,
 		.clock = w ? capture_probe_clock(rec->probe) : NULL,
+		.keep_data = rec->job->keep_data,
 	};
 }
 
@@ -341,6 +342,8 @@ static int open_trace(struct recorder *rec, struct error *err)
 	json_t *meta = capture_meta(rec->job, rec->dir, &stats, result);
 	r = trace_writer_open(&rec->writer, rec->job->trace, meta, err);
 	json_decref(meta);
+	if (!r && rec->job->keep_data)
+		trace_writer_keep_data(rec->writer);
 	if (!r && rec->anonymizer)
 		trace_writer_anonymize(rec->writer, rec->anonymizer);
 	return r;

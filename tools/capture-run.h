@@ -26,7 +26,8 @@ struct capture_job {
 	const char *mount; /* where everybody sees the mount; NULL = over `dir`, privately */
 	const char *trace; /* NULL: plain pass-through, nothing is logged */
 	bool strict_meta, strip_direct;
-	int audit_fd; /* keep the calls here, for capture_audit_show(); 0 = no audit */
+	int audit_fd;   /* keep the calls here, for capture_audit_show(); 0 = no audit */
+	bool keep_data; /* --content=full */
 	bool anonymize;
 	const char *key; /* file with the key of the hashes; NULL: one that nobody will know */
 	enum on_full on_full;

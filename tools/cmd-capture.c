@@ -15,13 +15,14 @@
 #include "progress.h"
 #include "units.h"
 
+static const char *const content_names[] = {"class", "full", NULL};
 static const char *const on_full_names[] = {"stop", "abort", NULL};
 static const char *const probe_names[] = {"auto", "yes", "no", NULL};
 
 struct request {
 	struct capture_job job;
 	const char *workload;
-	unsigned on_full, probe;
+	unsigned on_full, probe, content;
 	bool no_log, audit, json;
 };
 
@@ -54,6 +55,9 @@ static int parse(
 			"let the kernel cache no attributes and names: every stat is logged"},
 		{"strip-direct", 0, OPT_FLAG, &q->job.strip_direct, NULL,
 			"log O_DIRECT, but do without it below"},
+		{"content", 0, OPT_CHOICE, &q->content, "class|full",
+			"of data: keep the class, or all of it, with what files had at first",
+			content_names},
 		{"anonymize", 0, OPT_FLAG, &q->job.anonymize, NULL,
 			"replace names by hashes that keep what reports need"},
 		{"key", 0, OPT_STRING, &q->job.key, "FILE",
@@ -69,12 +73,16 @@ static int parse(
 
 	if (first < 0 || first == CMD_HELP_SHOWN)
 		return first;
+	q->job.keep_data = q->content;
 	q->job.on_full = (enum on_full)q->on_full;
 	q->job.probe = (enum probe_wish)q->probe;
 	q->job.command = first < argc ? argv + first : NULL;
 	if (!q->job.command == !q->workload)
 		return error_set(
 			err, 0, "say what to run: either --workload SPEC, or -- COMMAND [ARG...]");
+	if (q->job.anonymize && q->job.keep_data)
+		return error_set(
+			err, 0, "--anonymize hides names, not data: it excludes --content=full");
 	if (q->job.key && !q->job.anonymize)
 		return error_set(err, 0, "--key is for --anonymize");
 	if (!q->job.trace == !q->no_log)

@@ -85,7 +85,9 @@ static void print_remarks(const struct slice_stats *s)
 	note("", s->raced, "read", " whose count the order of the trace does not explain");
 	note("", s->impossible, "event",
 		" left out: they cannot come out the same without those that are");
-	note("stored contents are not carried over: ", s->data_frames, "frame", " of them");
+	note("", s->waits_left, "wait", " of threads, as the probe saw them, not carried over");
+	note("stored data are not carried over, only their class: those of ", s->data_left, "write",
+		"");
 }
 
 static int print_faults(const char *in, const struct slice_stats *s)

@@ -43,6 +43,7 @@ struct event {
 	uint64_t owner, command;
 	uint64_t content;
 	uint64_t hash; /* written: of the data; read: a number, the same for the same data */
+	uint64_t data; /* where what was written is stored (stash.h); 0 = it is not */
 	struct text name, name2, value;
 };
 

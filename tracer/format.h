@@ -32,6 +32,7 @@ enum frame_type {
 	FRAME_INDEX = 6,
 	FRAME_END = 7,
 	FRAME_EDGES = 8, /* since minor version 1 */
+	FRAME_DATA = 9, /* skippable */
 };
 
 enum frame_flags {
@@ -48,6 +49,16 @@ struct frame_header {
 
 /* END: events, lost, threads, elapsed ns, where INDEX is (0 = none), bytes of the whole file. */
 #define END_SIZE (6 * 8)
+
+/* First byte of a DATA frame. */
+enum data_kind {
+	DATA_PIECES = 0, /* bytes, by number */
+	DATA_FILES = 1,  /* which of them files had when the capture began */
+	DATA_FINAL = 2,  /* digests of what files had in the end */
+};
+#define DATA_COUNT_MAX 65536      /* entries of one DATA frame */
+#define DATA_PIECE_MAX (1u << 20) /* bytes of one entry */
+#define DATA_DIGEST    16         /* XXH3-128 in canonical (big-endian) form */
 
 #define BLOCK_EVENTS  8192        /* at most, in one EVENTS frame */
 #define BLOCK_AGE_NS  1000000000  /* an event waits no longer than this for its block */

@@ -97,7 +97,7 @@ static void print_number(FILE *out, const struct op_arg *arg, uint64_t v, struct
 static bool is_absent(const struct op_arg *arg, const struct event *ev)
 {
 	return (arg->kind == KIND_FILE || arg->kind == KIND_HANDLE || arg->kind == KIND_CONTENT ||
-		       arg->kind == KIND_HASH) &&
+		       arg->kind == KIND_HASH || arg->at == offsetof(struct event, data)) &&
 	       !*event_number(ev, arg);
 }
 

@@ -285,6 +285,7 @@ static int take_frame(struct trace_reader *r, struct error *err)
 		return 0;
 	case FRAME_TREE:
 	case FRAME_INDEX:
+	case FRAME_DATA:
 		return 0;
 	}
 	return r->head.flags & FRAME_SKIPPABLE
@@ -518,6 +519,39 @@ int trace_reader_wait(struct trace_reader *r, struct trace_wait *ret, struct err
 		ret->thread >= r->threads.count || ret->waker >= r->threads.count)
 		return bad(r, err, "a wait is malformed");
 	return 1;
+}
+
+/* ---- stored data ---- */
+
+int trace_reader_data_at(struct trace_reader *r, uint64_t offset, const uint8_t **ret_payload,
+	size_t *ret_size, struct error *err)
+{
+	r->pos = offset;
+	int e = read_frame(r, err);
+	if (e <= 0)
+		return e;
+	if (r->head.type != FRAME_DATA)
+		return bad(r, err, "there are no stored data here");
+	*ret_payload = r->payload;
+	*ret_size = r->head.raw;
+	return 1;
+}
+
+int trace_reader_data(struct trace_reader *r, uint64_t *ret_offset, const uint8_t **ret_payload,
+	size_t *ret_size, struct error *err)
+{
+	uint8_t head[FRAME_HEADER_SIZE];
+	int e;
+
+	while ((e = read_header(r, head, err)) > 0 && r->head.type != FRAME_DATA)
+		r->pos += FRAME_HEADER_SIZE + r->head.stored;
+	*ret_offset = r->pos;
+	return e > 0 ? trace_reader_data_at(r, r->pos, ret_payload, ret_size, err) : e;
+}
+
+const char *trace_reader_path(const struct trace_reader *r)
+{
+	return r->path;
 }
 
 /* ---- moving ---- */

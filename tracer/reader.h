@@ -66,6 +66,18 @@ int trace_reader_totals(struct trace_reader *r, struct trace_totals *ret_totals)
 /* Go to the first block that ends at or after `ns` (INDEX, or by reading on without one). */
 int trace_reader_seek(struct trace_reader *r, uint64_t ns, struct error *err);
 
+/*
+ * Stored data, read by bulk.h with a reader of its own: the next DATA frame, 1, 0 at the end, or -errno;
+ * and the one at an offset that this gave. The payload is good until the next call.
+ */
+int trace_reader_data(struct trace_reader *r, uint64_t *ret_offset, const uint8_t **ret_payload,
+	size_t *ret_size, struct error *err);
+int trace_reader_data_at(struct trace_reader *r, uint64_t offset, const uint8_t **ret_payload,
+	size_t *ret_size, struct error *err);
+
+/* The file's name. */
+const char *trace_reader_path(const struct trace_reader *r);
+
 /* Start again from the first entry of the tree; as ever, reading events first skips the tree. */
 int trace_reader_rewind(struct trace_reader *r, struct error *err);
 

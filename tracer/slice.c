@@ -124,6 +124,8 @@ static void write_kept(struct slice *s, const struct event *ev)
 	struct event out = *ev;
 
 	out.thread = thread_declared(s, ev->thread);
+	s->stats->data_left += out.data != 0;
+	out.data = 0;
 	if (ev->op == OP_fork && ev->owner < trace_reader_threads(s->in))
 		out.owner = thread_declared(s, (uint32_t)ev->owner);
 	out.cpu_ns = ev->thread ? thread_of(s, ev->thread)->cpu_ns : 0;
@@ -452,6 +454,8 @@ static json_t *meta_of(const struct slice *s)
 
 	if (o->to_ns != UINT64_MAX)
 		json_object_set_new(slice, "to_ns", json_integer((json_int_t)o->to_ns));
+	if (json_object_get(meta, "content"))
+		json_object_set_new(meta, "content", json_string("class"));
 	json_object_set_new(meta, "slice", slice);
 	return meta;
 }
@@ -476,6 +480,7 @@ static int slice_all(struct slice *s, struct error *err)
 	trace_writer_lost(s->out, lost);
 	s->stats->made_up = s->mend.made_up;
 	s->stats->hollow_reads = s->mend.hollow_reads;
+	s->stats->waits_left = trace_reader_health(s->in)->waits;
 	s->stats->unknown = trace_reader_health(s->in)->unknown;
 	s->stats->cut_short |= trace_reader_health(s->in)->torn;
 	return r;

@@ -31,7 +31,8 @@ struct slice_stats {
 	uint64_t impossible;   /* cannot be made to come out the same without others: left out */
 	uint64_t raced;        /* reads whose result the order of the trace does not explain */
 	uint64_t hollow_reads; /* reads of data that left-out events wrote: holes in the slice */
-	uint64_t data_frames;  /* with contents that are not carried over */
+	uint64_t waits_left;   /* of EDGES, which are not carried over */
+	uint64_t data_left;    /* writes whose stored data are not carried over */
 	bool cut_short;        /* the trace ended before its time, or has no valid end */
 	uint64_t unknown;      /* events of operations unknown here, left out */
 };

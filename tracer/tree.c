@@ -162,7 +162,7 @@ static enum content sample_content(struct walk *w, int fd)
 }
 
 /* A file that may not be read is taken as one piece of unknown data. */
-static void examine_data(struct walk *w, const char *name, struct tree_entry *e)
+static int examine_data(struct walk *w, const char *name, struct tree_entry *e)
 {
 	auto_close int fd = openat(w->dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
@@ -175,6 +175,7 @@ static void examine_data(struct walk *w, const char *name, struct tree_entry *e)
 	}
 	e->extents = w->extents.at;
 	e->extent_count = w->extents.count;
+	return fd < 0 || !w->visitor->data ? 0 : w->visitor->data(w->visitor->arg, e, fd);
 }
 
 static int examine_link(struct walk *w, int fd, const struct stat *st, struct tree_entry *e)
@@ -244,7 +245,7 @@ static int examine(
 	examine_xattrs(w, fd, e);
 	if (S_ISREG(st->st_mode)) {
 		e->size = (uint64_t)st->st_size;
-		examine_data(w, name, e);
+		return examine_data(w, name, e);
 	}
 	return S_ISLNK(st->st_mode) ? examine_link(w, fd, st, e) : 0;
 }

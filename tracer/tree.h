@@ -43,6 +43,8 @@ struct tree_visitor {
 	uint64_t (*ident)(void *arg, uint64_t dev, uint64_t ino, int path_fd);
 	int (*emit)(void *arg, const struct tree_entry *entry, struct error *err);
 	void *arg;
+	/* NULL, or called with each regular file that can be read, open, before its emit(). */
+	int (*data)(void *arg, const struct tree_entry *entry, int fd); /* 0 or -errno */
 };
 
 int tree_scan(int root_fd, const struct tree_visitor *visitor, struct error *err);

@@ -31,7 +31,9 @@
 #include "block.h"
 #include "buffer.h"
 #include "clock.h"
+#include "content.h"
 #include "framefile.h"
+#include "stash.h"
 #include "treecode.h"
 #include "vec.h"
 
@@ -45,6 +47,7 @@ struct index_entry {
 
 struct trace_writer {
 	uint64_t epoch_ns;
+	struct stash *stash;           /* NULL: data are not kept */
 	struct anonymizer *anonymizer; /* NULL: names stay; of the packer once there are events */
 	pthread_t packer;
 	_Atomic int failed; /* -errno */
@@ -197,15 +200,37 @@ static int write_waits(struct trace_writer *w)
 	return r;
 }
 
+/* The data that events name are in the file before the events are. */
+static int write_data(void *arg, const struct bytes *payload)
+{
+	struct trace_writer *w = arg;
+
+	pthread_mutex_lock(&w->file_lock);
+	w->tree_done = true;
+	int r = write_tree(w);
+	if (!r)
+		r = frame_put(&w->file, FRAME_DATA, FRAME_SKIPPABLE, payload, false);
+	pthread_mutex_unlock(&w->file_lock);
+	writer_fail(w, r);
+	return r;
+}
+
+static int flush_data(struct trace_writer *w)
+{
+	return w->stash ? stash_flush(w->stash) : 0;
+}
+
 static void block_close(struct trace_writer *w)
 {
 	size_t count = block_count(w->block);
 
 	if (!count)
 		return;
+	int r = flush_data(w);
 	pthread_mutex_lock(&w->file_lock);
 	w->tree_done = true;
-	int r = write_tree(w);
+	if (!r)
+		r = write_tree(w);
 	if (!r)
 		r = write_threads(w);
 	if (!r)
@@ -548,6 +573,7 @@ static void writer_free(struct trace_writer *w)
 	bytes_free(&w->frame);
 	block_writer_free(w->block);
 	free(w->looked);
+	stash_free(w->stash);
 	pthread_cond_destroy(&w->work);
 	pthread_cond_destroy(&w->room);
 	pthread_mutex_destroy(&w->file_lock);
@@ -607,6 +633,36 @@ void trace_writer_anonymize(struct trace_writer *w, struct anonymizer *a)
 	w->anonymizer = a;
 }
 
+void trace_writer_keep_data(struct trace_writer *w)
+{
+	w->stash = stash_new(write_data, w);
+}
+
+uint64_t trace_writer_data(struct trace_writer *w, const void *data, size_t size, uint64_t hash)
+{
+	return w->stash ? stash_put(w->stash, data, size, hash) : 0;
+}
+
+uint64_t trace_writer_join(struct trace_writer *w, uint64_t first, uint64_t second)
+{
+	return w->stash ? stash_join(w->stash, first, second) : 0;
+}
+
+void trace_writer_file_data(
+	struct trace_writer *w, uint64_t file, uint64_t offset, const void *data, size_t size)
+{
+	uint64_t number = trace_writer_data(w, data, size, content_hash(data, size));
+
+	if (number)
+		stash_file(w->stash, file, offset, number);
+}
+
+void trace_writer_final(struct trace_writer *w, uint64_t file, uint64_t size, const uint8_t *digest)
+{
+	if (w->stash)
+		stash_final(w->stash, file, size, digest);
+}
+
 int trace_writer_tree(struct trace_writer *w, const struct tree_entry *entry, struct error *err)
 {
 	struct tree_entry shown = *entry;
@@ -640,6 +696,8 @@ int trace_writer_close(struct trace_writer *w, struct trace_totals *ret_totals, 
 	int r = atomic_load(&w->failed);
 	if (!r)
 		r = write_tree(w);
+	if (!r)
+		r = flush_data(w);
 	if (!r)
 		r = write_threads(w);
 	int waits = write_waits(w);

@@ -47,6 +47,19 @@ void trace_writer_anonymize(struct trace_writer *w, struct anonymizer *a);
 /* The starting state; all calls before the first event. */
 int trace_writer_tree(struct trace_writer *w, const struct tree_entry *entry, struct error *err);
 
+/*
+ * Keep data too (stash.h): after opening, and before anything is put. What is put waits until there is
+ * room. All numbers are 0 where nothing is kept. Thread-safe.
+ */
+void trace_writer_keep_data(struct trace_writer *w);
+uint64_t trace_writer_data(struct trace_writer *w, const void *data, size_t size, uint64_t hash);
+uint64_t trace_writer_join(struct trace_writer *w, uint64_t first, uint64_t second);
+/* What files had at first, after the last entry of the starting state; and in the end. */
+void trace_writer_file_data(
+	struct trace_writer *w, uint64_t file, uint64_t offset, const void *data, size_t size);
+void trace_writer_final(
+	struct trace_writer *w, uint64_t file, uint64_t size, const uint8_t *digest);
+
 /* Declare a thread; returns its index for struct event. Thread-safe. */
 uint32_t trace_writer_thread(struct trace_writer *w, const struct trace_thread *thread);
 

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "bulk.h"
 #include "cleanup.h"
 #include "consistency.h"
 #include "crc32c.h"
@@ -92,6 +93,25 @@ static void read_waits(struct trace_reader *r)
 			w.waker ? trace_reader_thread(r, w.waker) : NULL);
 }
 
+static void read_bulk(const char *path)
+{
+	static uint8_t data[1 << 16];
+	struct bulk *b = NULL;
+	struct error err;
+	size_t count = 0;
+
+	if (bulk_open(&b, path, &err) < 0 || !b)
+		return;
+	for (uint64_t i = 0; i < 20; i++) {
+		bulk_read(b, i, data, sizeof(data));
+		const struct bulk_place *p = bulk_file(b, i, &count);
+		if (count)
+			bulk_read(b, p->number, data, sizeof(data));
+		bulk_final(b, i);
+	}
+	bulk_close(b);
+}
+
 static void read_file(const char *path)
 {
 	struct trace_reader *r = NULL;
@@ -100,6 +120,7 @@ static void read_file(const char *path)
 
 	if (trace_reader_open(&r, path, &err) < 0)
 		return;
+	read_bulk(path);
 	trace_reader_totals(r, &totals);
 	read_all(r);
 	read_waits(r);

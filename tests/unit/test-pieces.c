@@ -20,7 +20,7 @@ static struct event piece(uint64_t offset, uint64_t size, int64_t result)
 
 TEST(pieces_of_a_call_become_one_event)
 {
-	struct pieces *p = pieces_new();
+	struct pieces *p = pieces_new(NULL);
 	struct event a = piece(0, MIB, MIB), b = piece(MIB, MIB, MIB), c = piece(2 * MIB, 100, 100);
 
 	CHECK(pieces_add(p, 7, 2 * MIB + 100, &a));
@@ -39,7 +39,7 @@ TEST(pieces_of_a_call_become_one_event)
 
 TEST(whole_calls_in_a_row_stay_apart)
 {
-	struct pieces *p = pieces_new();
+	struct pieces *p = pieces_new(NULL);
 	struct event a = piece(0, MIB, MIB), b = piece(MIB, MIB, MIB);
 
 	CHECK(!pieces_add(p, 7, MIB, &a));
@@ -51,7 +51,7 @@ TEST(whole_calls_in_a_row_stay_apart)
 
 TEST(threads_do_not_mix)
 {
-	struct pieces *p = pieces_new();
+	struct pieces *p = pieces_new(NULL);
 	struct event a = piece(0, MIB, MIB), other = piece(MIB, MIB, MIB);
 
 	CHECK(pieces_add(p, 7, 2 * MIB, &a));
@@ -63,7 +63,7 @@ TEST(threads_do_not_mix)
 
 TEST(an_error_or_a_short_count_ends_the_call)
 {
-	struct pieces *p = pieces_new();
+	struct pieces *p = pieces_new(NULL);
 	struct event a = piece(0, MIB, MIB), full = piece(MIB, MIB, -ENOSPC);
 
 	CHECK(pieces_add(p, 7, 3 * MIB, &a));
@@ -80,7 +80,7 @@ TEST(an_error_or_a_short_count_ends_the_call)
 
 TEST(what_is_left_of_a_cut_call_comes_out)
 {
-	struct pieces *p = pieces_new();
+	struct pieces *p = pieces_new(NULL);
 	struct event a = piece(0, MIB, MIB), next = piece(MIB, 10, 10),
 		     elsewhere = piece(0, 10, 10);
 	struct event left;
