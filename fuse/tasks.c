@@ -14,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -23,6 +25,10 @@
 #include "io.h"
 #include "map.h"
 #include "vec.h"
+
+#ifndef PIDFD_THREAD
+#define PIDFD_THREAD O_EXCL /* Linux 6.9 */
+#endif
 
 #define MAX_KEPT    128 /* descriptors of /proc kept open */
 #define PAGE        4096
@@ -113,16 +119,16 @@ static uint32_t status_number(const char *status, const char *key)
 	return at ? (uint32_t)strtoul(at + strlen(key), NULL, 10) : 0;
 }
 
-/* When the thread started: the 20th number behind "(NAME) STATE" in /proc/TID/stat; 0 = not known. */
+/*
+ * A number that no other thread ever has (Linux 6.9; 0 = not known). /proc/TID/stat would tell the
+ * start, but it waits for an execve() of the thread to end, which waits for us when it closes files.
+ */
 static uint64_t birth(uint32_t tid)
 {
-	auto_free char *path = xasprintf("/proc/%u/stat", tid);
-	auto_free char *stat = read_text(path);
-	const char *at = stat ? strrchr(stat, ')') : NULL;
+	auto_close int fd = pidfd_open((pid_t)tid, PIDFD_THREAD);
+	struct stat st;
 
-	for (int i = 0; at && i < 20; i++)
-		at = strchr(at + 1, ' ');
-	return at ? strtoull(at, NULL, 10) : 0;
+	return fd >= 0 && !fstat(fd, &st) ? (uint64_t)st.st_ino : 0;
 }
 
 static void read_comm(uint32_t tid, char comm[16])
