@@ -32,7 +32,7 @@ enum frame_type {
 	FRAME_INDEX = 6,
 	FRAME_END = 7,
 	FRAME_EDGES = 8, /* since minor version 1 */
-	FRAME_DATA = 9, /* skippable */
+	FRAME_DATA = 9,  /* skippable */
 };
 
 enum frame_flags {

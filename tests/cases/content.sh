@@ -5,7 +5,7 @@
 
 head -c 1M /dev/urandom >random
 head -c 1M /dev/zero >zeros
-cat "$TEST_LIB"/../../*/*.c | head -c 1M >text
+head -c 1M < <(cat "$TEST_LIB"/../../*/*.c) >text
 python3 - <<'END'
 import random, sqlite3
 random.seed(1)
