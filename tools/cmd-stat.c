@@ -436,8 +436,9 @@ static int show_gaps(const char *path, bool json, struct error *err)
 	} else {
 		gaps_print(g);
 	}
+	bool wrong = health_print(gaps_health(g), stderr) > 0;
 	gaps_free(g);
-	return EXIT_GOOD;
+	return wrong ? EXIT_WRONG : EXIT_GOOD;
 }
 
 static int run(const struct command *cmd, int argc, char **argv, struct error *err)

@@ -16,6 +16,7 @@
 #include "event.h"
 #include "map.h"
 #include "reader.h"
+#include "result-text.h"
 #include "table.h"
 #include "units.h"
 #include "vec.h"
@@ -286,7 +287,8 @@ static int read_both(struct gaps *g, struct error *err)
 			return r;
 		take_wait(g, &w);
 	}
-	return r;
+	/* Only at its end is known whether the trace is whole. */
+	return r < 0 ? r : read_calls(g, UINT64_MAX, err);
 }
 
 int gaps_read(struct gaps **ret, const char *path, struct error *err)
@@ -325,6 +327,11 @@ void gaps_free(struct gaps *g)
 	vec_free(&g->call_rows);
 	map_free(&g->call_row_of);
 	free(g);
+}
+
+const struct trace_health *gaps_health(const struct gaps *g)
+{
+	return trace_reader_health(g->events);
 }
 
 /* --- output --- */
@@ -448,14 +455,16 @@ json_t *gaps_json(const struct gaps *g)
 
 	vec_each (row, &g->rows)
 		json_array_append_new(
-			threads, json_pack("{s:s%,s:I,s:I,s:o}", "name", row->name,
-					 strlen(row->name), "threads", (json_int_t)row->threads,
-					 "total_ns", (json_int_t)total_ns(row->part_ns), "parts_ns",
+			threads, json_pack("{s:o,s:I,s:I,s:o}", "name", json_text(row->name),
+					 "threads", (json_int_t)row->threads, "total_ns",
+					 (json_int_t)total_ns(row->part_ns), "parts_ns",
 					 parts_json(row->part_ns)));
 	vec_each (c, &g->call_rows)
 		json_array_append_new(
-			waits, json_pack("{s:s,s:s,s:I,s:o}", "threads", g->rows.at[c->row].name,
-				       "call", wait_call_name(c->call, &name), "count",
+			waits, json_pack("{s:o,s:s,s:I,s:o}", "threads",
+				       json_text(g->rows.at[c->row].name), "call",
+				       wait_call_name(c->call, &name), "count",
 				       (json_int_t)c->count, "parts_ns", parts_json(c->part_ns)));
-	return json_pack("{s:o,s:o}", "threads", threads, "waits", waits);
+	return json_pack("{s:b,s:o,s:o}", "complete", gaps_health(g)->complete, "threads", threads,
+		"waits", waits);
 }

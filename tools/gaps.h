@@ -6,11 +6,14 @@
 #include <jansson.h>
 
 #include "error.h"
+#include "reader.h"
 
 struct gaps;
 
 /* Read both; -ENODATA if the trace has no waits, because no probe ran. */
 int gaps_read(struct gaps **ret, const char *path, struct error *err);
+/* Of the trace: what is missing in it is missing in the sums. */
+const struct trace_health *gaps_health(const struct gaps *g);
 void gaps_free(struct gaps *g);
 
 void gaps_print(const struct gaps *g);

@@ -157,8 +157,7 @@ int server_init(struct server *ret, const struct server_kind *kind, const char *
 
 int server_preload(struct server *server, const char *library, struct error *err)
 {
-	const char *slash = strrchr(library, '/');
-	auto_free char *copy = xasprintf("%s/%s", server->run_dir, slash ? slash + 1 : library);
+	auto_free char *copy = xasprintf("%s/%s", server->run_dir, basename(library));
 	auto_close int in = open(library, O_RDONLY | O_CLOEXEC);
 	if (in < 0)
 		return error_errno(err, errno, "%s", library);

@@ -43,6 +43,17 @@ total = sum(row["total_ns"] for row in gaps["threads"])
 assert unknown <= total / 50, (unknown, total)
 EOF2
 
+# A name of any bytes has its rows in JSON too, and sums of a part of the trace are said to be that.
+sleeper=$(printf 'sl\377p')
+cp "$(command -v sleep)" "$sleeper"
+expect 0 "$FSREEL" capture --probe=yes -o name.reel --dir db -- "./$sleeper" 0.1
+expect 0 "$FSREEL" stat --gaps --json name.reel
+jq -e '.complete and any(.threads[]; .name == "sl?p") and any(.waits[]; .threads == "sl?p")' <<<"$out" >/dev/null ||
+	fail "a thread of an odd name is missing: $out"
+head -c $(($(stat -c %s a.reel) - 100)) a.reel >torn.reel
+expect 1 "$FSREEL" stat --gaps torn.reel
+expect_text '^torn: whole up to byte' "$err"
+
 # Without a probe there is nothing to say.
 expect 0 "$FSREEL" capture --probe=no -o b.reel --dir db -- ls db
 expect 2 "$FSREEL" stat --gaps b.reel
