@@ -50,9 +50,9 @@ static void spend_as_caller(fuse_req_t req)
 static ssize_t write_below(
 	fuse_req_t req, struct handle *h, const char *data, size_t size, off_t offset, int flags)
 {
+	bool lose_set_id = kernel_call()->kill_suid && inode_has_set_id(h->inode);
 	/* Others than root have no such right to drop. */
-	bool drop_set_id = kernel_call()->kill_suid && inode_has_set_id(h->inode) &&
-	                   fuse_req_ctx(req)->uid == 0;
+	bool drop_set_id = lose_set_id && fuse_req_ctx(req)->uid == 0;
 	auto_use struct handle_use use = data_fd(reply_capture(req), h, flags);
 
 	if (use.fd < 0)
@@ -63,6 +63,8 @@ static ssize_t write_below(
 	ssize_t r = lower_write(use.fd, data, size, offset, flags);
 	if (drop_set_id)
 		caller_regain_fsetid();
+	if (lose_set_id)
+		reply_lost_set_id(reply_capture(req), h->inode, use.fd);
 	return r;
 }
 

@@ -181,6 +181,8 @@ static void open_any(struct scope *rec, fuse_ino_t ino, int flags, int below)
 		reply_error(rec, fd);
 		return;
 	}
+	if (drop_set_id)
+		reply_lost_set_id(c, i, fd);
 	struct handle *h = handle_new(c->handles, i, next_handle(c), fd, flags);
 	set_opened(rec, h);
 	remember(c, h);

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "caller.h"
+#include "lower.h"
 
 struct capture *reply_capture(fuse_req_t req)
 {
@@ -25,6 +26,16 @@ void reply_error(struct scope *rec, int r)
 	if (!rec->done)
 		scope_result(rec, r);
 	fuse_reply_err(rec->req, r < 0 ? -r : 0);
+}
+
+void reply_lost_set_id(struct capture *c, struct inode *i, int fd)
+{
+	struct stat st;
+
+	if (lower_stat(fd, &st) < 0)
+		return;
+	inode_saw_mode(i, st.st_mode);
+	fuse_lowlevel_notify_inval_inode(c->session, inode_number(c->inodes, i), -1, 0);
 }
 
 struct fuse_entry_param reply_entry_param(

@@ -20,6 +20,10 @@ void reply_count(struct scope *rec, ssize_t count);
 /* An attribute's value, or its length when no room was offered. */
 void reply_xattr(struct scope *rec, const void *value, ssize_t size, size_t room);
 
+/* Before the answer to a call that took set-id bits: the kernel, which cannot know, shall ask for
+ * the mode again. `fd`: any descriptor of the file. */
+void reply_lost_set_id(struct capture *c, struct inode *i, int fd);
+
 /* Who makes something. */
 struct caller reply_caller(fuse_req_t req);
 struct capture *reply_capture(fuse_req_t req);
