@@ -222,6 +222,8 @@ static void show_end(const struct audit *a, const struct capture_audit *audit, u
 		printf("\naudit: of %s on the mount and their events, %s not accounted for\n",
 			format_things(made, "call", &n),
 			format_things(audit_wrong(a), "case", &wrong));
+	else if (!made)
+		printf("\naudit: no calls on the mount: there is nothing to account for\n");
 	else
 		printf("\naudit: %s on the mount, all accounted for\n",
 			format_things(made, "call", &n));

@@ -13,7 +13,7 @@
 
 static void print_report(const struct import_report *r)
 {
-	struct unit_text events, calls;
+	struct unit_text events, calls, bytes;
 
 	for (uint64_t i = 0; i < r->complaints && i < IMPORT_COMPLAINTS; i++)
 		fprintf(stderr, "line %" PRIu64 ": %s\n", r->complaint[i].line,
@@ -29,9 +29,13 @@ static void print_report(const struct import_report *r)
 	if (r->adopted)
 		progress_note(
 			"%" PRIu64 " descriptors were open before the first line", r->adopted);
-	progress_note("%s of %s, %" PRIu64 " bytes",
-		format_things(r->totals.events, "event", &events),
-		format_things(r->calls, "call", &calls), r->totals.file_bytes);
+	if (!r->totals.events)
+		fprintf(stderr,
+			"none of %s is below the directory that --root names: the trace is empty\n",
+			format_things(r->calls, "call", &calls));
+	progress_note("%s of %s, %s", format_things(r->totals.events, "event", &events),
+		format_things(r->calls, "call", &calls),
+		format_bytes(r->totals.file_bytes, &bytes));
 }
 
 /* "/a//b/" -> "/a/b"; what strace prints has neither links nor dots in it. NULL: not such a path. */

@@ -94,6 +94,10 @@ static int print_faults(const char *in, const struct slice_stats *s)
 {
 	struct unit_text text;
 
+	if (!s->totals.events)
+		fprintf(stderr,
+			"fsreel slice: nothing in %s is what was asked for: the slice is empty\n",
+			in);
 	if (s->cut_short)
 		fprintf(stderr, "fsreel slice: %s has no valid end; what came before was sliced\n",
 			in);
