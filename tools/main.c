@@ -5,10 +5,10 @@
  *
  * Map of the source, in the order in which data flows:
  *   base/       what every layer needs: errors, cleanup, bytes, vectors, options, tables
- *   tracer/     the table of operations (ops.def), events, the trace file both ways
+ *   tracer/     the table of operations (ops.def), events, the trace file both ways;
+ *               probe/ what BPF sees, audit/ is it all there, convert/ other programs' formats
  *   fuse/       the pass-through that logs every call            -> trace file
  *   replay/     trace -> steps and waits -> lanes or io_uring    -> results
- *   convert/    traces in the formats of other programs
  *   targets/    mkfs, mount, loop devices: a fresh file system per run
  *   workloads/  real applications: SQLite ...
  *   report/     rank, attribute, predicted against measured

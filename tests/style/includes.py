@@ -12,7 +12,7 @@ import sys
 
 ROOT = pathlib.Path(sys.argv[1])
 FOLDERS = {"base": "base", "tracer": "tracer", "probe": "tracer/probe", "fuse": "fuse", "replay": "replay",
-           "convert": "convert",
+           "convert": "tracer/convert", "audit": "tracer/audit",
            "targets": "targets", "workloads": "workloads", "report": "report", "tools": "tools"}
 
 

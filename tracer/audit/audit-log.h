@@ -8,7 +8,7 @@
 #define AUDIT_LOG_H
 
 #include "error.h"
-#include "record.h"
+#include "probe-record.h"
 
 struct audit_log;
 

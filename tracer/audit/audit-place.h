@@ -4,7 +4,7 @@
 #define AUDIT_PLACE_H
 
 #include "base.h"
-#include "record.h"
+#include "probe-record.h"
 
 struct audit_place;
 

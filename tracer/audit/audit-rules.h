@@ -4,7 +4,7 @@
 #define AUDIT_RULES_H
 
 #include "op.h"
-#include "record.h"
+#include "probe-record.h"
 
 enum audit_kind {
 	AUDIT_DATA,   /* its bytes are in one event, or in several that follow each other */

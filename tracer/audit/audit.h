@@ -21,7 +21,7 @@
 
 #include "audit-rules.h"
 #include "event.h"
-#include "record.h"
+#include "probe-record.h"
 
 struct audit;
 

@@ -3,7 +3,7 @@
 #ifndef CALLS_H
 #define CALLS_H
 
-#include "record.h"
+#include "probe-record.h"
 
 #define PROBE_CALLS 512 /* more than the highest number in use */
 

@@ -25,7 +25,7 @@
 
 #include "base.h"
 #include "error.h"
-#include "record.h"
+#include "probe-record.h"
 
 struct probe;
 

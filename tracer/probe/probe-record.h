@@ -5,8 +5,8 @@
  * The layout is shared by two compilers (cc and clang -target bpf) on one machine and is never
  * stored: what goes into a file is made from it.
  */
-#ifndef RECORD_H
-#define RECORD_H
+#ifndef PROBE_RECORD_H
+#define PROBE_RECORD_H
 
 #ifdef __bpf__
 typedef __u64 uint64_t;
