@@ -114,17 +114,22 @@ static int set_owner(struct scope *rec, int path_fd, const struct stat *want, in
 }
 
 /*
- * chown() to nobody: nothing is to be set, but set-id bits go, the time of change moves, and who may
- * not do that is refused. The kernel leaves all of it to us, and the one below decides it by who asks.
+ * Nothing is to be set, but set-id bits go and the time of change moves; the kernel leaves it to us. It
+ * is chown() to nobody, which not everyone may, so it is done as who asks; or the kernel by itself,
+ * before it changes a file that the caller may write, such as by fallocate().
  */
 static int touch_owner(struct scope *rec, int path_fd)
 {
 	struct caller as = reply_caller(rec->req);
+	bool asked_for = tasks_call_changes_owner(rec->worker->capture->tasks, rec->tid);
 
 	rec->ev.op = OP_chown;
 	rec->ev.uid = (uid_t)-1;
 	rec->ev.gid = (gid_t)-1;
-	caller_become(&as);
+	if (asked_for)
+		caller_become(&as);
+	else
+		scope_derived(rec);
 	int r = lower_chown(path_fd, (uid_t)-1, (gid_t)-1);
 	caller_restore();
 	return r;

@@ -449,6 +449,29 @@ bool tasks_call_stats(struct tasks *c, uint32_t tid, const char *name)
 	return !*last || !strcmp(last, name) || !strcmp(last, ".") || !strcmp(last, "..");
 }
 
+/* Asked without a log too, where nobody has made the thread known. */
+static void know(struct tasks *c, uint32_t tid)
+{
+	pthread_mutex_lock(&c->lock);
+	if (!find(c, tid))
+		make(c, (struct trace_thread){.tid = tid});
+	pthread_mutex_unlock(&c->lock);
+}
+
+bool tasks_call_changes_owner(struct tasks *c, uint32_t tid)
+{
+	struct call call;
+
+	know(c, tid);
+	if (!read_call(c, tid, &call))
+		return false;
+#ifdef SYS_chown
+	if (call.number == SYS_chown || call.number == SYS_lchown)
+		return true;
+#endif
+	return call.number == SYS_fchown || call.number == SYS_fchownat;
+}
+
 bool tasks_call_reads_link(struct tasks *c, uint32_t tid)
 {
 	struct call call;

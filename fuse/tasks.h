@@ -36,6 +36,8 @@ void tasks_ended(struct tasks *c, uint32_t tid);
 uint64_t tasks_call_size(struct tasks *c, uint32_t tid);
 /* Does it read a symbolic link, and not follow one? True also when it is not known. */
 bool tasks_call_reads_link(struct tasks *c, uint32_t tid);
+/* Is it one of chown()'s family? False also when it is not known. */
+bool tasks_call_changes_owner(struct tasks *c, uint32_t tid);
 /* Does it ask for the attributes of a file of this name (and not of another one on the way)? */
 bool tasks_call_stats(struct tasks *c, uint32_t tid, const char *name);
 

@@ -142,6 +142,14 @@ static int empty_as_user(const void *arg)
 	return open("setid", O_WRONLY | O_TRUNC) < 0 ? 1 : 0;
 }
 
+static int allocate_as_user(const void *arg)
+{
+	int fd = must_open("setid", O_WRONLY, 0);
+
+	become_user(0);
+	return fallocate(fd, 0, 0, 8192) || fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, 16384);
+}
+
 /* The mode alone is asked for: what else has changed must not be what brings it. */
 static void check_set_id_cleared(int (*how)(const void *arg))
 {
@@ -163,6 +171,7 @@ TEST(writing_clears_set_id_bits)
 	check_set_id_cleared(write_as_user);
 	check_set_id_cleared(cut_as_user);
 	check_set_id_cleared(empty_as_user);
+	check_set_id_cleared(allocate_as_user);
 	CHECK_EQ(chmod("setid", 06777), 0);
 	CHECK_EQ(chown("setid", 1, 1), 0);
 	CHECK_EQ(stat("setid", &st), 0);
