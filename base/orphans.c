@@ -7,10 +7,12 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -23,6 +25,7 @@
 #define ROUNDS   200
 #define ROUND_NS (10 * NSEC_PER_MSEC)
 #define NAMED    3
+#define REAP_MS  50
 
 struct process {
 	pid_t pid, parent;
@@ -136,6 +139,34 @@ void orphans_adopt(struct orphans *o)
 			vec_push(&o->older, p->pid);
 	vec_free(&all);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+/* Up to the first that is somebody else's to reap. */
+static void reap_adopted(const struct orphans *o, pid_t but)
+{
+	siginfo_t info = {0};
+
+	while (!waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid &&
+		info.si_pid != but && !is_older(o, info.si_pid)) {
+		waitpid(info.si_pid, NULL, WNOHANG);
+		info.si_pid = 0;
+	}
+}
+
+pid_t orphans_wait(const struct orphans *o, pid_t pid, int *status)
+{
+	auto_close int fd = pidfd_open(pid, 0);
+	struct pollfd ended = {.fd = fd, .events = POLLIN};
+
+	while (fd >= 0) {
+		int n = poll(&ended, 1, REAP_MS);
+		if (n < 0)
+			return -1;
+		if (n > 0)
+			break;
+		reap_adopted(o, pid);
+	}
+	return waitpid(pid, status, 0);
 }
 
 unsigned orphans_kill(const struct orphans *o, pid_t spare, char *names, size_t size)

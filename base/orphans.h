@@ -18,6 +18,12 @@ struct orphans {
 void orphans_adopt(struct orphans *o);
 
 /*
+ * As waitpid(pid, status, 0), and meanwhile reap those of the adopted that end, as init would: a
+ * server that finds its dead predecessor by its number must not take a zombie for a living process.
+ */
+pid_t orphans_wait(const struct orphans *o, pid_t pid, int *status);
+
+/*
  * Kill all descendants of this process since then, but not process `spare` (0: none) and its own,
  * and reap those that are our children. How many there were; the first three go to `names` as
  * "name (pid), name (pid)" (NULL: not wanted).

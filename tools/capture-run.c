@@ -490,11 +490,11 @@ static void recorder_main(const struct capture_job *job, struct shared *s)
 
 /* --- the caller --- */
 
-static int wait_recorder(pid_t pid)
+static int wait_recorder(const struct orphans *orphans, pid_t pid)
 {
 	int status = 0, seen = 0;
 
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+	while (orphans_wait(orphans, pid, &status) < 0 && errno == EINTR)
 		pass_signal_on(pid, &seen);
 	return status;
 }
@@ -522,7 +522,7 @@ static int run_recorder(const struct capture_job *job, struct shared *s, struct 
 	pid_t pid = fork();
 	if (!pid)
 		recorder_main(job, s);
-	int status = pid > 0 ? wait_recorder(pid) : 0;
+	int status = pid > 0 ? wait_recorder(&orphans, pid) : 0;
 	int r = s->r;
 	if (pid < 0)
 		r = error_errno(err, errno, "cannot start the recorder");

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -78,4 +79,24 @@ TEST(one_can_be_spared)
 	CHECK_EQ(waitpid(spare, NULL, WNOHANG), 0);
 	orphans_release(&o);
 	end(spare);
+}
+
+TEST(the_adopted_are_reaped_while_another_is_waited_for)
+{
+	struct orphans o;
+	int status = 1;
+
+	orphans_adopt(&o);
+	pid_t daemon = leave_daemon();
+	pid_t child = fork();
+	if (!child) {
+		const struct timespec pause = {0, 20000000};
+		kill(daemon, SIGKILL);
+		for (int i = 0; i < 250 && !kill(daemon, 0); i++)
+			nanosleep(&pause, NULL);
+		_exit(!kill(daemon, 0)); /* a zombie can be signalled */
+	}
+	CHECK_EQ(orphans_wait(&o, child, &status), child);
+	CHECK_EQ(status, 0);
+	orphans_release(&o);
 }
