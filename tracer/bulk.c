@@ -319,7 +319,7 @@ const struct bulk_place *bulk_file(const struct bulk *b, uint64_t file, size_t *
 	for (high = low; high < b->places.count && b->places.at[high].file == file;)
 		high++;
 	*ret_count = high - low;
-	return b->places.at + low;
+	return *ret_count ? b->places.at + low : NULL;
 }
 
 const struct bulk_final *bulk_final(const struct bulk *b, uint64_t file)

@@ -460,7 +460,9 @@ void audit_event(struct audit *a, const struct event *ev, const struct trace_thr
 static void drop_events(struct thread *t, size_t count)
 {
 	t->events.count -= count;
-	memmove(t->events.at, t->events.at + count, t->events.count * sizeof(*t->events.at));
+	if (count)
+		memmove(t->events.at, t->events.at + count,
+			t->events.count * sizeof(*t->events.at));
 }
 
 static int by_start(const void *x, const void *y)
@@ -524,7 +526,8 @@ static void judge(struct audit *a, struct thread *t, const struct probe_record *
 {
 	const struct audit_rule *rule = audit_rule_of(r);
 
-	qsort(t->events.at, t->events.count, sizeof(*t->events.at), by_start);
+	if (t->events.count)
+		qsort(t->events.at, t->events.count, sizeof(*t->events.at), by_start);
 	size_t before = count_before(t, r->enter_ns);
 	size_t after = count_before(t, r->exit_ns + 1);
 	for (size_t i = 0; i < before; i++)
@@ -532,7 +535,7 @@ static void judge(struct audit *a, struct thread *t, const struct probe_record *
 	struct audit_window w = {
 		.rule = rule ? rule : &any_call,
 		.r = r,
-		.events = t->events.at + before,
+		.events = before ? t->events.at + before : t->events.at,
 		.count = after - before,
 		.handle = r->path_room ? 0 : handle_of(a, &r->file[0]),
 	};
