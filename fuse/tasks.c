@@ -42,8 +42,8 @@ struct entry {
 	bool ended;             /* as far as a probe says; its number may be given again */
 	bool alone;             /* the only thread of its process when it was first seen */
 	int schedstat, syscall; /* of /proc/TID, kept open; -1 = not yet */
-	/* Another thread under the same number was born later, or has used less CPU time. */
-	uint64_t born;    /* clock ticks since the system started */
+	/* Another thread under the same number has another birth, or has used less CPU time. */
+	uint64_t born;    /* see birth() */
 	uint64_t cpu_ns;  /* as last read */
 	uint64_t seen_ns; /* when it last called */
 };

@@ -81,8 +81,10 @@ static bool is_transactional(const struct oltp *s)
 
 /* --- prepare --- */
 
-static int load(const struct oltp *s, MYSQL *db, struct error *err)
+static int load(
+	const void *settings, const struct mydb *my, MYSQL *db, const char *dir, struct error *err)
 {
+	const struct oltp *s = settings;
 	int r = mydb_exec(db, "create database test", err);
 
 	if (!r)
@@ -95,18 +97,8 @@ static int load(const struct oltp *s, MYSQL *db, struct error *err)
 static int oltp_prepare(const void *settings, const char *dir, struct error *err)
 {
 	const struct oltp *s = settings;
-	auto_mydb struct mydb my = {0};
-	MYSQL *db = NULL;
 
-	int r = mydb_create(&my, dir, &s->db, err);
-	if (!r)
-		r = mydb_start(&my, false, err);
-	if (!r)
-		r = mydb_connect(&my, "mysql", &db, err);
-	if (!r)
-		r = load(s, db, err);
-	mydb_cleanup_db(&db);
-	return r ? r : mydb_stop(&my, err);
+	return mydb_prepare(dir, &s->db, load, s, err);
 }
 
 /* --- run --- */

@@ -190,9 +190,10 @@ static char *dump_path(const char *dir)
 	return xasprintf("%s/dump.sql", dir);
 }
 
-static int fill_and_dump(const struct settings *s, const struct mydb *my, MYSQL *db,
-	const char *dir, struct error *err)
+static int fill_and_dump(
+	const void *settings, const struct mydb *my, MYSQL *db, const char *dir, struct error *err)
 {
+	const struct settings *s = settings;
 	auto_free char *path = dump_path(dir);
 	int r = mydb_exec(db, "create database " RESTORED, err);
 
@@ -210,18 +211,8 @@ static int fill_and_dump(const struct settings *s, const struct mydb *my, MYSQL 
 static int restore_prepare(const void *settings, const char *dir, struct error *err)
 {
 	const struct settings *s = settings;
-	auto_mydb struct mydb my = {0};
-	MYSQL *db = NULL;
 
-	int r = mydb_create(&my, dir, &s->db, err);
-	if (!r)
-		r = mydb_start(&my, false, err);
-	if (!r)
-		r = mydb_connect(&my, "mysql", &db, err);
-	if (!r)
-		r = fill_and_dump(s, &my, db, dir, err);
-	mydb_cleanup_db(&db);
-	return r ? r : mydb_stop(&my, err);
+	return mydb_prepare(dir, &s->db, fill_and_dump, s, err);
 }
 
 /* --- run --- */

@@ -67,21 +67,17 @@ static const struct param params[] = {
 
 /* --- prepare --- */
 
+static int make_database(
+	const void *settings, const struct mydb *my, MYSQL *db, const char *dir, struct error *err)
+{
+	return mydb_exec(db, "create database test", err);
+}
+
 static int sqlbench_prepare(const void *settings, const char *dir, struct error *err)
 {
 	const struct settings *s = settings;
-	auto_mydb struct mydb my = {0};
-	MYSQL *db = NULL;
 
-	int r = mydb_create(&my, dir, &s->db, err);
-	if (!r)
-		r = mydb_start(&my, false, err);
-	if (!r)
-		r = mydb_connect(&my, "mysql", &db, err);
-	if (!r)
-		r = mydb_exec(db, "create database test", err);
-	mydb_cleanup_db(&db);
-	return r ? r : mydb_stop(&my, err);
+	return mydb_prepare(dir, &s->db, make_database, s, err);
 }
 
 /* --- run --- */

@@ -376,3 +376,22 @@ void mydb_cleanup_db(MYSQL **db)
 	if (*db)
 		mysql_close(*db);
 }
+
+/* --- what prepare() is made of --- */
+
+int mydb_prepare(const char *dir, const struct mydb_settings *settings, mydb_fill *fill,
+	const void *arg, struct error *err)
+{
+	auto_mydb struct mydb my = {0};
+	MYSQL *db = NULL;
+
+	int r = mydb_create(&my, dir, settings, err);
+	if (!r)
+		r = mydb_start(&my, false, err);
+	if (!r)
+		r = mydb_connect(&my, "mysql", &db, err);
+	if (!r)
+		r = fill(arg, &my, db, dir, err);
+	mydb_cleanup_db(&db);
+	return r ? r : mydb_stop(&my, err);
+}

@@ -71,6 +71,12 @@ struct mydb {
 /* Make the data directory of `my`, not durably: the caller of prepare() sees to that. */
 int mydb_create(
 	struct mydb *my, const char *dir, const struct mydb_settings *settings, struct error *err);
+/* Fill a database with what `settings`, of the workload, say; `db` is connected to "mysql". */
+typedef int mydb_fill(
+	const void *settings, const struct mydb *my, MYSQL *db, const char *dir, struct error *err);
+/* All of prepare(): mydb_create(), and `fill` on a server that is started for it, not durably. */
+int mydb_prepare(const char *dir, const struct mydb_settings *settings, mydb_fill *fill,
+	const void *arg, struct error *err);
 /* For a directory that mydb_create() has filled. */
 int mydb_attach(struct mydb *my, const char *dir, const struct mydb_settings *settings,
 	uint64_t clients, struct error *err);
